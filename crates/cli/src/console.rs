@@ -1,7 +1,7 @@
 //! Standard output and standard error, which may be closed at any time.
 
-use crate::error::CliError;
 pub(crate) use iotbench_report::printable_lines;
+use iotbench_session::SessionError;
 use rustix::{
     fs::{FileType, fstat},
     io::Errno,
@@ -9,17 +9,17 @@ use rustix::{
 use std::io::{self, ErrorKind, Write};
 
 /// Prints a result. A reader that has gone away is no error.
-pub(crate) fn print(text: &str) -> Result<(), CliError> {
+pub(crate) fn print(text: &str) -> Result<(), SessionError> {
     print_bytes(text.as_bytes())
 }
 
 /// Prints a result that need not be a text.
-pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), CliError> {
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), SessionError> {
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
     match written {
         Err(e) if e.kind() == ErrorKind::BrokenPipe || is_closed_terminal(&e) => Ok(()),
-        written => written.map_err(|e| CliError::local_io(format!("standard output cannot be written: {e}"))),
+        written => written.map_err(|e| SessionError::local_io(format!("standard output cannot be written: {e}"))),
     }
 }
 

@@ -6,8 +6,8 @@ mod state;
 
 pub(crate) use screen::Screen;
 
-use crate::error::CliError;
 use iotbench_engine::{Event, Observer, Plan, StopSignal};
+use iotbench_session::SessionError;
 use ratatui::crossterm::event::{self, KeyCode, KeyEventKind, KeyModifiers};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::{consts::SIGINT, low_level::raise};
@@ -40,8 +40,8 @@ impl Dashboard {
     ///
     /// # Errors
     /// The terminal cannot be taken.
-    pub(crate) fn new(plan: &Plan, among: &str, screen: Screen, stop: StopSignal) -> Result<Self, CliError> {
-        let not_taken = |e: io::Error| CliError::local_io(format!("--ui cannot draw on the terminal: {e}"));
+    pub(crate) fn new(plan: &Plan, among: &str, screen: Screen, stop: StopSignal) -> Result<Self, SessionError> {
+        let not_taken = |e: io::Error| SessionError::local_io(format!("--ui cannot draw on the terminal: {e}"));
         let state = Arc::new(Mutex::new(State::new(plan, among)));
         let mut dashboard = Self { state, screen, ended: Arc::default(), thread: None };
         let mut terminal = dashboard.screen.take().map_err(not_taken)?;

@@ -2,14 +2,15 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use iotbench_report::printable_lines;
-use iotbench_session::Located;
+use iotbench_session::{Located, SessionError};
 
 /// Longer lines are not shown.
 const LONGEST_LINE: usize = 200;
 
-/// The error in words, with the line that it is about.
-pub(crate) fn shown(located: &Located) -> String {
-    let Located { error, line } = located;
+/// An error in words; of a file with the line that it is about.
+pub(crate) fn told(error: &SessionError) -> String {
+    let SessionError::File(located) = error else { return error.to_string() };
+    let Located { error, line } = &**located;
     let mut text = error.to_string();
     if let Some(snippet) = line.as_deref().and_then(|line| snippet(line, error.line, error.column)) {
         text.push('\n');
@@ -42,7 +43,6 @@ fn word_length(line: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::CliError;
     use iotbench_backends::BACKENDS;
     use iotbench_core::{Layout, Registry, Target};
     use iotbench_engine::{PlanRequest, Profile, ProfileError, parse_profile, plan};
@@ -58,7 +58,7 @@ mod tests {
     }
 
     fn text_of(error: &ProfileError) -> String {
-        CliError::from(source().error(error)).to_string()
+        told(&source().error(error))
     }
 
     #[test]
@@ -129,12 +129,12 @@ mod tests {
             let text = String::from_utf8_lossy(&bytes).into_owned();
             let source = Source { file: "damaged.toml".into(), text: text.clone() };
             match parse_profile("damaged.toml", &text) {
-                Err(e) => prop_assert_eq!(CliError::from(source.error(&e)).code(), 2),
+                Err(e) => prop_assert_eq!(source.error(&e).exit_code(), 2),
                 Ok(profile) => {
                     let mut profile = profile;
                     profile.layout = iotbench_engine::Auto::Set(Layout::Wide);
                     if let Err(e) = plan(request(profile), backend()) {
-                        prop_assert_eq!(CliError::from(source.plan_error(e)).code(), 2);
+                        prop_assert_eq!(source.plan_error(e).exit_code(), 2);
                     }
                 }
             }

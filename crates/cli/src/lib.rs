@@ -10,24 +10,20 @@ mod commands;
 mod console;
 mod dashboard;
 mod diagnostics;
-mod error;
 mod exit_codes;
 mod fault;
 mod form;
-mod metrics;
 mod nats;
 mod passwords;
-mod plan_text;
 mod progress;
 mod signals;
 mod suggestions;
 mod teller;
-#[cfg(test)]
-mod test_plan;
 mod views;
 
 use arguments::Arguments;
 use clap::{CommandFactory, Parser};
+use iotbench_session::exit_code;
 use std::{panic::AssertUnwindSafe, process::ExitCode};
 
 /// What the program `iotbench` does: reads its arguments, carries them out, and says how it ended.
@@ -41,11 +37,11 @@ pub fn main() -> ExitCode {
     let code = std::panic::catch_unwind(AssertUnwindSafe(|| match commands::carry_out(arguments.command) {
         Ok(code) => code,
         Err(error) => {
-            console::say(&format!("error: {error}"));
-            error.code()
+            console::say(&format!("error: {}", diagnostics::told(&error)));
+            error.exit_code()
         }
     }));
-    ExitCode::from(code.unwrap_or(error::INTERNAL))
+    ExitCode::from(code.unwrap_or(exit_code::INTERNAL))
 }
 
 /// Prints help, version or what is wrong with the arguments.
@@ -55,5 +51,5 @@ fn answer_of_clap(answer: clap::Error) -> ExitCode {
     let answer = suggestions::improved(answer, suggestions::called(&root, words));
     // Nobody reads any more: that is no reason to fail.
     let _ = answer.print();
-    u8::try_from(answer.exit_code()).map_or(ExitCode::from(error::USAGE), ExitCode::from)
+    u8::try_from(answer.exit_code()).map_or(ExitCode::from(exit_code::USAGE), ExitCode::from)
 }

@@ -1,8 +1,9 @@
 //! The broker between coordinator and agents, as on the command line.
 
-use crate::{error::CliError, passwords};
+use crate::passwords;
 use clap::Args;
 use iotbench_cluster::Broker;
+use iotbench_session::SessionError;
 use std::path::PathBuf;
 
 /// How the broker is reached.
@@ -22,7 +23,7 @@ pub(crate) struct NatsArguments {
 
 impl NatsArguments {
     /// The broker that is named, if one is. `insecure`: also where it is in clear text on another machine.
-    pub(crate) fn broker(&self, insecure: bool) -> Result<Option<Broker>, CliError> {
+    pub(crate) fn broker(&self, insecure: bool) -> Result<Option<Broker>, SessionError> {
         let Some(address) = self.nats.as_deref().filter(|address| !address.trim().is_empty()) else { return Ok(None) };
         if address.contains('@') {
             passwords::warn_of("--nats", "IOTBENCH_NATS");

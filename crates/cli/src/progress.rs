@@ -1,18 +1,10 @@
 //! What a user sees of a run while it goes on, always on standard error: lines that are written over on a terminal, else
 //! a line at each phase and step and every ten seconds.
 
-mod course;
-mod figures;
-mod resources;
-mod search;
-
-pub(crate) use course::{Course, clock};
-pub(crate) use figures::{ProgressFigures, duration, grouped};
-pub(crate) use resources::{Resources, Usage};
-
 use crate::console;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use iotbench_engine::{Event, Observer, Phase, Plan};
+use iotbench_engine::{Event, Observer, Plan};
+use iotbench_session::watch::{Watched, clock};
 use std::{
     io::IsTerminal,
     time::{Duration, Instant},
@@ -24,10 +16,7 @@ const BETWEEN_LINES: Duration = Duration::from_secs(10);
 /// An observer that shows.
 pub(crate) struct Progress {
     view: View,
-    course: Course,
-    resources: Resources,
-    failures: u64,
-    points_lost: u64,
+    run: Watched,
     /// When the last plain line was said.
     said: Instant,
 }
@@ -41,31 +30,19 @@ impl Progress {
     /// Progress of a run of this plan. The terminal's line is used if there is one and no continuous integration.
     pub(crate) fn new(plan: &Plan) -> Self {
         let view = if has_terminal() { View::Terminal(bar()) } else { View::Lines };
-        Self {
-            view,
-            course: Course::new(plan),
-            resources: Resources::default(),
-            failures: 0,
-            points_lost: 0,
-            said: Instant::now(),
-        }
+        Self { view, run: Watched::new(plan), said: Instant::now() }
     }
 
-    fn begin_phase(&mut self, phase: Phase) {
+    fn begin_phase(&mut self) {
         self.said = Instant::now();
-        let length = self.course.length().map(|l| format!(", at most {}", clock(l))).unwrap_or_default();
+        let (name, length) = (self.run.course.phase().name(), self.run.course.length());
         match &self.view {
-            View::Terminal(bar) => bar.set_message(phase.name()),
-            View::Lines => console::say(&format!("{}{length}", phase.name())),
+            View::Terminal(bar) => bar.set_message(name),
+            View::Lines => {
+                let length = length.map(|l| format!(", at most {}", clock(l))).unwrap_or_default();
+                console::say(&format!("{name}{length}"));
+            }
         }
-    }
-
-    fn second(&mut self, second: &iotbench_engine::Second<'_>) {
-        self.resources.read(second.readings);
-        let figures = ProgressFigures::of(second);
-        self.failures += figures.failures;
-        self.points_lost += figures.points_lost;
-        self.show(&self.lines(&figures));
     }
 
     /// Shows lines that the next ones replace.
@@ -85,16 +62,13 @@ impl Progress {
     }
 
     /// Where the run is, how the database does, and what it costs: each fits a terminal of 80 columns.
-    fn lines(&self, figures: &ProgressFigures) -> [Vec<String>; 3] {
-        let mut troubles = Vec::new();
-        if self.failures > 0 {
-            troubles.push(format!("{} errors", self.failures));
-        }
-        if self.points_lost > 0 {
-            troubles.push(format!("{} datapoints lost", self.points_lost));
-        }
-        let costs = troubles.into_iter().chain(self.resources.parts()).collect();
-        [self.course.parts(figures.users), figures.parts(), costs]
+    fn lines(&self) -> [Vec<String>; 3] {
+        let load = &self.run.load;
+        let troubles = [(load.failures(), "errors"), (load.counts.points.dropped, "datapoints lost")];
+        let troubles = troubles.into_iter().filter(|(count, _)| *count > 0);
+        let troubles = troubles.map(|(count, what)| format!("{count} {what}"));
+        let figures = self.run.second.iter().flat_map(|(_, figures)| figures.parts());
+        [self.run.place(), figures.collect(), troubles.chain(self.run.resources.parts()).collect()]
     }
 
     /// A line that stays.
@@ -108,29 +82,17 @@ impl Progress {
 
 impl Observer for Progress {
     fn event(&mut self, event: &Event<'_>) -> Result<(), String> {
-        if let Some(line) = self.course.event(event) {
+        if let Some(line) = self.run.event(event) {
             self.say(&line);
         }
         match event {
-            Event::Phase { phase, .. } => self.begin_phase(*phase),
-            Event::Preloaded { points, total } => {
-                let (points, total) = (grouped(*points), grouped(*total));
-                self.show(&[vec![self.course.phase().name().into(), format!("{points} of {total} datapoints")]]);
+            Event::Phase { .. } => self.begin_phase(),
+            Event::Preloaded { .. } | Event::Settling { .. } => {
+                let course = &self.run.course;
+                self.show(&[vec![course.phase().name().into(), course.note().into()]]);
             }
-            Event::Settling { points, awaited } => {
-                let (points, awaited) = (grouped(*points), grouped(*awaited));
-                let stored = format!("{points} of {awaited} datapoints stored");
-                self.show(&[vec![self.course.phase().name().into(), stored]]);
-            }
-            Event::Acting(mark) => {
-                self.say(&format!("{}: {} …", clock(Duration::from_nanos(mark.from_ns)), mark.action));
-            }
-            Event::Second(second) => self.second(second),
-            Event::Step(_)
-            | Event::StepEnded { .. }
-            | Event::Started { .. }
-            | Event::Operations(_)
-            | Event::Checkpoint(_) => {}
+            Event::Second(_) => self.show(&self.lines()),
+            _ => {}
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! Ctrl-C, `kill` and a terminal that is closed: once to end in order, twice to end at once.
 
-use crate::{console, dashboard::Screen, error::CliError};
+use crate::{console, dashboard::Screen};
 use iotbench_engine::StopSignal;
+use iotbench_session::SessionError;
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM},
     iterator::Signals,
@@ -10,7 +11,7 @@ use signal_hook::{
 
 /// From now on the first signal asks `stop` for an orderly end, which `announcement` tells the user, and the second ends
 /// the program at once.
-pub(crate) fn stop_in_order(stop: StopSignal, announcement: &'static str) -> Result<(), CliError> {
+pub(crate) fn stop_in_order(stop: StopSignal, announcement: &'static str) -> Result<(), SessionError> {
     stop_in_order_on(None, stop, announcement)
 }
 
@@ -20,8 +21,8 @@ pub(crate) fn stop_in_order_on(
     screen: Option<Screen>,
     stop: StopSignal,
     announcement: &'static str,
-) -> Result<(), CliError> {
-    let fail = |e: std::io::Error| CliError::internal(format!("signals cannot be received: {e}"));
+) -> Result<(), SessionError> {
+    let fail = |e: std::io::Error| SessionError::internal(format!("signals cannot be received: {e}"));
     // Whoever calls with nohup wants what runs to outlive the terminal.
     let hang_up = (!is_ignored(SIGHUP)).then_some(SIGHUP);
     let quit = screen.as_ref().map(|_| SIGQUIT);

@@ -3,7 +3,7 @@
 use crate::{console, views::Views};
 use iotbench_engine::{Observer, Plan, StopSignal};
 use iotbench_report::answer_in_a_sentence;
-use iotbench_session::{Event, SessionError, SessionObserver, StartingAt, timestamp};
+use iotbench_session::{Event, SessionError, SessionObserver, StartingAt, timestamp, watch::clock};
 use std::{
     path::Path,
     sync::{Mutex, PoisonError},
@@ -42,7 +42,7 @@ impl SessionObserver for Teller {
 
     fn of_run(&self, plan: &Plan, stop: &StopSignal) -> Result<Vec<Box<dyn Observer>>, SessionError> {
         let among = self.among.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Ok(self.views.among(&among).observers(plan, !self.is_quiet, stop)?)
+        self.views.observers(plan, &among, !self.is_quiet, stop)
     }
 }
 
@@ -105,8 +105,7 @@ pub(crate) fn kept(backend: &str, folder: &Path) -> String {
 
 /// A time as `m:ss`.
 pub(crate) fn minutes(seconds: f64) -> String {
-    let whole = Duration::try_from_secs_f64(seconds).unwrap_or_default().as_secs();
-    format!("{}:{:02}", whole / 60, whole % 60)
+    clock(Duration::from_secs(Duration::try_from_secs_f64(seconds).unwrap_or_default().as_secs()))
 }
 
 #[cfg(test)]

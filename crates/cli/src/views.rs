@@ -1,20 +1,18 @@
 //! How a command's runs can be watched, besides their folders.
 
 use crate::{
+    console,
     dashboard::{Dashboard, Screen},
-    error::CliError,
-    metrics::{Metrics, MetricsAddress},
     progress::Progress,
 };
 use iotbench_engine::{Observer, Plan, StopSignal};
+use iotbench_session::{Metrics, MetricsAddress, SessionError};
 
 /// What shows the runs of a command.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Views {
     /// The terminal that a dashboard takes while a run lasts; `None`: progress is lines.
     screen: Option<Screen>,
-    /// Where a run is among those of its suite; empty: it is of none.
-    among: String,
     metrics: Option<Metrics>,
 }
 
@@ -23,14 +21,13 @@ impl Views {
     ///
     /// # Errors
     /// There is no terminal for a dashboard, or the address cannot be listened at.
-    pub(crate) fn open(ui: bool, metrics: Option<MetricsAddress>) -> Result<Self, CliError> {
+    pub(crate) fn open(ui: bool, metrics: Option<MetricsAddress>) -> Result<Self, SessionError> {
         let screen = ui.then(Screen::new).transpose()?;
-        Ok(Self { screen, among: String::new(), metrics: metrics.map(Metrics::serve).transpose()? })
-    }
-
-    /// The same for a run of a suite, of which a dashboard says so much.
-    pub(crate) fn among(&self, among: &str) -> Self {
-        Self { among: among.into(), ..self.clone() }
+        let metrics = metrics.map(Metrics::serve).transpose()?.map(|(metrics, at)| {
+            console::say(&format!("metrics: http://{at}/metrics"));
+            metrics
+        });
+        Ok(Self { screen, metrics })
     }
 
     /// The terminal that a dashboard takes.
@@ -38,20 +35,21 @@ impl Views {
         self.screen.as_ref()
     }
 
-    /// Who watches a run of this plan.
+    /// Who watches a run of this plan. `among`: where it is among those of its suite; empty: it is of none.
     ///
     /// # Errors
     /// The terminal cannot be taken.
     pub(crate) fn observers(
         &self,
         plan: &Plan,
+        among: &str,
         shown: bool,
         stop: &StopSignal,
-    ) -> Result<Vec<Box<dyn Observer>>, CliError> {
+    ) -> Result<Vec<Box<dyn Observer>>, SessionError> {
         let mut observers: Vec<Box<dyn Observer>> = Vec::new();
         match &self.screen {
             Some(screen) => {
-                observers.push(Box::new(Dashboard::new(plan, &self.among, screen.clone(), stop.clone())?));
+                observers.push(Box::new(Dashboard::new(plan, among, screen.clone(), stop.clone())?));
             }
             None if shown => observers.push(Box::new(Progress::new(plan))),
             None => {}

@@ -105,7 +105,7 @@ pub use profile::{
     Arrival, Datapoints, Group, LoadConfig, LoadModel, OperationConfig, OperationKind, Overflow, Phases, Profile, Ramp,
     RampState, ScenarioAction, ShapeKind, Stop, Sweep,
 };
-pub use profile_file::{MAX_PROFILE_BYTES, ProfileError, parse_profile, read_profile};
+pub use profile_file::{MAX_PROFILE_BYTES, PROFILE_KEYS, ProfileError, parse_profile, read_profile};
 pub use ramp::{
     Afterwards, Bounds, Course, Decision, MAX_REPEATS, OtherStep, Purpose, Quantity, RampPlan, RampPolicy, Step,
 };

@@ -7,6 +7,9 @@ use iotbench_core::closest;
 use iotbench_simulator::read_regular;
 use std::{fmt, path::Path};
 
+/// What each key of a profile means, as TOML: `tables`, each with `head`, `about` and `keys` of name, type and meaning.
+pub const PROFILE_KEYS: &str = include_str!("profile_file/keys.toml");
+
 /// A profile that cannot be taken as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileError {

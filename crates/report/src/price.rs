@@ -57,6 +57,22 @@ pub enum PriceFileError {
     },
 }
 
+/// Price files that are not for these runs.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum UnfitPrices {
+    /// It is not clear which of two is a target's.
+    #[error("two price files are for {0}: name in each, by `targets = [\"{0}\"]`, what it is for")]
+    Two(String),
+    /// It is for no run that is there.
+    #[error("a price is for {name}, and no run is of it: they are of {targets}")]
+    OfNone {
+        /// What it is for.
+        name: String,
+        /// What the runs are of.
+        targets: String,
+    },
+}
+
 impl PriceFile {
     /// Reads a price file.
     ///

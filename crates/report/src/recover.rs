@@ -16,11 +16,16 @@ use crate::{
     journal::{Kind, Span},
     latency_log::LoggedLatency,
     lines::lines,
-    printable::printable,
+    printable::{printable, printable_lines},
 };
 use iotbench_recorder::{LoadCounts, PointCounts, WINDOW_NS};
 use journaled::Journaled;
-use std::{io, ops::Range, path::Path, time::Duration};
+use std::{
+    io,
+    ops::Range,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 /// What a shell shows of a process that was killed: 128 and the number of the signal.
 const KILLED: u8 = 128 + 9;
@@ -47,6 +52,9 @@ pub enum RecoverError {
         /// How it ended.
         status: &'static str,
     },
+    /// Every run in it came to its end.
+    #[error("nothing to recover: every run in {0} has ended")]
+    AllEnded(String),
     /// Nothing was known yet when the run was killed.
     #[error("nothing to recover: the run of {0} was killed before it had begun; the folder can be removed")]
     NotBegun(String),
@@ -64,11 +72,39 @@ impl RecoverError {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Ended { .. } | Self::NotBegun(_) => 2,
+            Self::Ended { .. } | Self::AllEnded(_) | Self::NotBegun(_) => 2,
             Self::NotOurs(_) => 31,
             Self::Folder(error) => error.exit_code(),
         }
     }
+}
+
+/// Recovers the run of a folder, or each run in it that was killed: of a sweep mostly the last one alone.
+///
+/// # Errors
+/// As those of [`recover`]; every run has ended.
+pub fn recover_all(path: &Path) -> Result<Vec<(PathBuf, Recovered)>, RecoverError> {
+    let folders = runs_in(path);
+    let mut recovered = Vec::new();
+    for folder in &folders {
+        match recover(folder) {
+            Err(RecoverError::Ended { .. }) if folders.len() > 1 => {}
+            result => recovered.push((folder.clone(), result?)),
+        }
+    }
+    let ended = || RecoverError::AllEnded(printable_lines(&path.display().to_string()));
+    if recovered.is_empty() { Err(ended()) } else { Ok(recovered) }
+}
+
+/// The folder, or those in it that are of runs.
+fn runs_in(path: &Path) -> Vec<PathBuf> {
+    let is_run = |folder: &PathBuf| folder.join(RUN_FILE).is_file();
+    let mut inside: Vec<PathBuf> = match path.read_dir() {
+        Ok(entries) if !path.join(RUN_FILE).exists() => entries.flatten().map(|e| e.path()).filter(is_run).collect(),
+        _ => Vec::new(),
+    };
+    inside.sort();
+    if inside.is_empty() { vec![path.into()] } else { inside }
 }
 
 /// Writes the document of a run that was killed, and the manifest. The same folder always comes to the same document.

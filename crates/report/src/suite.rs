@@ -2,9 +2,10 @@
 
 use crate::{
     document::Document,
+    printable::printable_lines,
     terminal::{finished, table::paragraph, usable},
 };
-use iotbench_suite::{Record, State};
+use iotbench_suite::{Entry, Record, State};
 
 /// What distinguishes a run from others of its profile: database, layout, strategy, variant, value of a sweep.
 #[must_use]
@@ -54,4 +55,40 @@ pub fn render_suite_state(record: &Record, first_look: bool, columns: u16) -> St
     reasons.dedup();
     lines.extend(reasons);
     finished(&lines.iter().map(|line| paragraph(&crate::printable(line), columns)).collect::<Vec<_>>().join("\n"))
+}
+
+/// The runs in their order, with the command that does each.
+#[must_use]
+pub fn render_suite_order(record: &Record) -> String {
+    let line = |(place, entry): (usize, &Entry)| {
+        let state = match &entry.state {
+            State::NotAvailable { reason } => format!("   # n/a: {}", printable_lines(reason)),
+            _ => String::new(),
+        };
+        let words = entry.command.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ");
+        format!("{:>3}  {} on {}: {words}{state}\n", place + 1, entry.profile, entry.target)
+    };
+    record.entries.iter().enumerate().map(line).collect()
+}
+
+/// A word that a shell reads back as it is.
+fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,:/%+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_quoted_where_a_shell_would_change_it() {
+        assert_eq!(shell_word("phases.duration=10s"), "phases.duration=10s");
+        assert_eq!(shell_word("values=[2,10]"), "'values=[2,10]'");
+        assert_eq!(shell_word("it's"), r"'it'\''s'");
+    }
 }

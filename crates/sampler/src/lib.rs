@@ -69,6 +69,7 @@ mod socket_account;
 mod summary;
 mod tcp_sockets;
 mod tree_account;
+mod usage_between;
 mod write_back;
 
 pub use cgroup::{CpuLimit, cgroup_of};
@@ -87,4 +88,5 @@ pub use sample::{DiskCounters, MemoryKinds, Method, NetworkCounters, NetworkMeth
 pub use sampler::{Observation, Reading, Sampler, SamplerError, SamplerReport, Subject};
 pub use summary::{CpuFigures, DiskFigures, MemoryFigures, NetworkFigures, Summary};
 pub use tree_account::{ProcessId, ProcessRow, TreeAccount, Usage};
+pub use usage_between::UsageBetween;
 pub use write_back::{Medium, WriteBack};

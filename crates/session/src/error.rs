@@ -6,7 +6,7 @@ use iotbench_cluster::ClusterError;
 use iotbench_core::{Error, UnknownBackend};
 use iotbench_engine::{CannotBeCarried, PartsError, PlanError, ProfileError, TooFewDescriptors, cause_exit_code};
 use iotbench_launcher::{FolderError as ServerFolderError, Missing, RecordError, StartError, WrongSetting};
-use iotbench_report::{CompareError, FolderError, LockError, printable_lines};
+use iotbench_report::{CompareError, FolderError, LockError, RecoverError, printable_lines};
 use iotbench_workloads::{UnknownProfile, UnknownSuite};
 use std::fmt;
 
@@ -16,6 +16,10 @@ pub mod exit_code {
     pub const INTERNAL: u8 = 1;
     /// The options or a profile are wrong.
     pub const USAGE: u8 = 2;
+    /// The result is not valid.
+    pub const INVALID: u8 = 11;
+    /// Datapoints are lost, doubled, changed or added.
+    pub const CORRUPT: u8 = 12;
     /// A regression was found.
     pub const REGRESSION: u8 = 13;
     /// A server died, or did not start.
@@ -108,6 +112,9 @@ pub enum SessionError {
     /// A results folder.
     #[error(transparent)]
     Folder(#[from] FolderError),
+    /// What a run left that was killed.
+    #[error(transparent)]
+    Recover(#[from] RecoverError),
     /// Another program works on the same database.
     #[error(transparent)]
     Lock(#[from] LockError),
@@ -120,9 +127,9 @@ pub enum SessionError {
     /// Runs that cannot be compared.
     #[error("{}", printable_lines(&.0.to_string()))]
     Compare(#[from] CompareError),
-    /// What the caller's own part of it says.
+    /// Anything else, also of the caller's own part.
     #[error("{message}")]
-    Caller {
+    Other {
         /// In words.
         message: String,
         /// Its exit code.
@@ -131,15 +138,18 @@ pub enum SessionError {
 }
 
 impl SessionError {
-    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+    /// Options or files that are wrong.
+    pub fn usage(message: impl fmt::Display) -> Self {
         Self::Usage(message.to_string())
     }
 
-    pub(crate) fn internal(message: impl fmt::Display) -> Self {
+    /// A fault of the program.
+    pub fn internal(message: impl fmt::Display) -> Self {
         Self::Internal(message.to_string())
     }
 
-    pub(crate) fn local_io(message: impl fmt::Display) -> Self {
+    /// A file of this machine.
+    pub fn local_io(message: impl fmt::Display) -> Self {
         Self::LocalIo(message.to_string())
     }
 
@@ -170,11 +180,12 @@ impl SessionError {
             Self::ServerFolder(error) => folder_code(error),
             Self::Target { error, .. } => cause_exit_code(error.cause),
             Self::Folder(error) => error.exit_code(),
+            Self::Recover(error) => error.exit_code(),
             Self::Lock(LockError::Held { .. }) => NOT_OURS,
             Self::Lock(LockError::Io { .. }) => LOCAL_IO,
             Self::Agents(error) if error.is_usage() => USAGE,
             Self::Agents(error) => cause_exit_code(error.cause()),
-            Self::Caller { exit_code, .. } => *exit_code,
+            Self::Other { exit_code, .. } => *exit_code,
         }
     }
 }

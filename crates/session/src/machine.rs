@@ -5,9 +5,9 @@ use crate::{
     error::SessionError,
     job::{Job, Place},
     options::SessionOptions,
-    size::decimal_size,
 };
 use iotbench_engine::{MIN_FREE_BYTES, free_bytes};
+use iotbench_report::decimal_size;
 
 /// Checks that the programs are here that jobs need, and that this process may open as many files.
 ///

@@ -23,14 +23,13 @@ use crate::{
     one_run::{Done, head},
     options::SessionOptions,
     repetitions::order,
-    size::binary_size,
     trials::SearchHead,
 };
 use course::{Sittings, hold_all};
 use iotbench_engine::{StopSignal, free_bytes, gravest};
 use iotbench_report::{
     Document, FolderName, MIN_FREE_BYTES, ResultsFolder, SessionEnd, SessionEntry, SessionsRecord, SessionsSummary,
-    Status, open_sessions, read_document, render_sessions,
+    Status, binary_size, open_sessions, read_document, render_sessions,
 };
 use jiff::{Timestamp, Unit};
 use std::{

@@ -3,6 +3,7 @@
 mod cells;
 mod results;
 mod sittings;
+mod summary;
 mod words;
 mod written;
 

@@ -1,11 +1,11 @@
 //! `iotbench agent`.
 
-use crate::{console, error::CliError, nats::NatsArguments, signals};
+use crate::{console, nats::NatsArguments, signals};
 use clap::{Args, ValueEnum, builder::FalseyValueParser};
-use iotbench_backends::BACKENDS;
-use iotbench_cluster::{AgentOptions, Allowed, AllowedTarget, ClusterError, Offer, Stop, Trust, serve};
+use iotbench_cluster::{AgentOptions, Allowed, AllowedTarget, ClusterError, Offer, Stop, Trust};
 use iotbench_engine::StopSignal;
-use std::{io::Read, net::Ipv4Addr, path::PathBuf, time::Duration};
+use iotbench_session::{SessionError, serve_agent};
+use std::{io::Read, net::Ipv4Addr, path::PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,9 +19,6 @@ Examples:
                                                                 a run with two of them
 
 An agent does what is signed with a key that it trusts, and opens what its own options allow: nothing else.";
-
-/// How often it is seen whether it is to end.
-const LOOK: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -84,42 +81,35 @@ impl From<OfferWord> for Offer {
     }
 }
 
-pub(super) fn agent(arguments: &AgentArguments) -> Result<(), CliError> {
+pub(super) fn agent(arguments: &AgentArguments) -> Result<(), SessionError> {
     let trust = trust(arguments)?;
     let broker = arguments.nats.broker(arguments.insecure)?;
     let broker =
-        broker.ok_or_else(|| CliError::usage("which NATS server? Give --nats URL, such as nats://host:4222"))?;
+        broker.ok_or_else(|| SessionError::usage("which NATS server? Give --nats URL, such as nats://host:4222"))?;
     let offers: Vec<Offer> = arguments.offer.iter().copied().map(Offer::from).collect();
     let name = arguments.name.clone().unwrap_or_else(machine_name);
     let options = AgentOptions { name, offers, listen: arguments.listen, trust, allowed: allowed(arguments)? };
     let stop = StopSignal::default();
-    if arguments.of_a_run {
+    let end = if arguments.of_a_run {
         end_with_input(stop.clone())?;
+        Stop::CoordinatorGone
     } else {
         signals::stop_in_order(stop.clone(), "\nending: a run that goes on loses this agent")?;
-    }
-    let is_of_a_run = arguments.of_a_run;
-    let say = move |text: &str| {
-        if !is_of_a_run {
+        Stop::Wanted
+    };
+    let say = |text: &str| {
+        if !arguments.of_a_run {
             console::say(text);
         }
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|e| CliError::internal(format!("no runtime: {e}")))?;
-    let ended = async {
-        while stop.requested().is_none() {
-            tokio::time::sleep(LOOK).await;
-        }
-        if is_of_a_run { Stop::CoordinatorGone } else { Stop::Wanted }
-    };
-    Ok(runtime.block_on(serve(&broker, &options, BACKENDS, &say, ended))?)
+    serve_agent(&broker, &options, &stop, end, &say)
 }
 
 /// Whoever reaches a broker could have an agent act that trusts nobody in particular: there is none.
-fn trust(arguments: &AgentArguments) -> Result<Trust, CliError> {
+fn trust(arguments: &AgentArguments) -> Result<Trust, SessionError> {
     let trust = Trust::of(&arguments.trust).map_err(ClusterError::from)?;
     if trust.is_empty() {
-        return Err(CliError::usage(
+        return Err(SessionError::usage(
             "whose orders is it to take? Make a key where runs are started (iotbench agent-key FILE), give its public half here \
              (--trust KEY), and its file to runs (--agent-key FILE)",
         ));
@@ -128,7 +118,7 @@ fn trust(arguments: &AgentArguments) -> Result<Trust, CliError> {
 }
 
 /// Its only coordinator is the run that started it: what that names is what it was started for.
-fn allowed(arguments: &AgentArguments) -> Result<Allowed, CliError> {
+fn allowed(arguments: &AgentArguments) -> Result<Allowed, SessionError> {
     if arguments.of_a_run {
         return Ok(Allowed::everything());
     }
@@ -142,12 +132,12 @@ fn machine_name() -> String {
 }
 
 /// Whoever started it holds the other end of its input, and so lets go of it however it ends.
-fn end_with_input(stop: StopSignal) -> Result<(), CliError> {
+fn end_with_input(stop: StopSignal) -> Result<(), SessionError> {
     let wait = move || {
         let mut byte = [0];
         while std::io::stdin().read(&mut byte).is_ok_and(|read| read > 0) {}
         stop.request(15);
     };
     let thread = std::thread::Builder::new().name("input".into()).spawn(wait);
-    thread.map(drop).map_err(|e| CliError::internal(format!("no thread can be started: {e}")))
+    thread.map(drop).map_err(|e| SessionError::internal(format!("no thread can be started: {e}")))
 }

@@ -1,8 +1,9 @@
 //! `iotbench agent-key`.
 
-use crate::{console, error::CliError};
+use crate::console;
 use clap::Args;
 use iotbench_cluster::{ClusterError, SigningKey};
+use iotbench_session::SessionError;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -23,7 +24,7 @@ pub(crate) struct AgentKeyArguments {
     file: PathBuf,
 }
 
-pub(super) fn agent_key(arguments: &AgentKeyArguments) -> Result<(), CliError> {
+pub(super) fn agent_key(arguments: &AgentKeyArguments) -> Result<(), SessionError> {
     let AgentKeyArguments { file } = arguments;
     let key = if file.symlink_metadata().is_ok() { SigningKey::read(file) } else { SigningKey::create(file) };
     console::print(&format!("{}\n", key.map_err(ClusterError::from)?.public()))

@@ -1,15 +1,13 @@
 //! `iotbench backends [NAME]`.
 
-use crate::{
-    console::{self, columns},
-    error::CliError,
-};
+use crate::console::{self, columns};
 use clap::Args;
 use iotbench_backends::BACKENDS;
 use iotbench_core::{
     Acknowledgement, BackendInfo, Capabilities, Duplicates, PromiseLevel, Recipe, Registry, TimeUnit, Variant,
 };
 use iotbench_launcher::Programs;
+use iotbench_session::SessionError;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,10 +21,10 @@ pub(crate) struct BackendsArguments {
     name: Option<String>,
 }
 
-pub(super) fn backends(arguments: &BackendsArguments) -> Result<(), CliError> {
+pub(super) fn backends(arguments: &BackendsArguments) -> Result<(), SessionError> {
     let registry = Registry::new(BACKENDS);
     match &arguments.name {
-        Some(name) => console::print(&details(registry.find(name).map_err(CliError::usage)?.info())),
+        Some(name) => console::print(&details(registry.find(name).map_err(SessionError::usage)?.info())),
         None => console::print(&list(&registry)),
     }
 }

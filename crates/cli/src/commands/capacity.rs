@@ -1,9 +1,10 @@
 //! `iotbench capacity`: a run that searches the highest sustainable load.
 
 use super::run::{self, RunArguments};
-use crate::{error::CliError, exit_codes::EXIT_CODES};
+use crate::exit_codes::EXIT_CODES;
 use clap::Args;
 use iotbench_engine::{Count, Criterion, SearchOverride, Share, Span};
+use iotbench_session::SessionError;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,7 +60,7 @@ pub(crate) struct CapacityArguments {
 /// What a search that goes on has from where it began, besides what a run has.
 const BEGUN: [&str; 6] = ["criterion", "width", "trial", "trials", "first", "most"];
 
-pub(super) fn capacity(arguments: CapacityArguments, tree: &clap::Command) -> Result<u8, CliError> {
+pub(super) fn capacity(arguments: CapacityArguments, tree: &clap::Command) -> Result<u8, SessionError> {
     let CapacityArguments { criterion, width, trial, trials, first, most, run } = arguments;
     if run.is_resumed() {
         return run::run(&run, tree);

@@ -1,9 +1,9 @@
 //! `iotbench check FILE`.
 
-use crate::{console, error::CliError, plan_text};
+use crate::console::{self, columns};
 use clap::Args;
 use iotbench_engine::Overrides;
-use iotbench_session::{BackendWord, Job, Place, read_written_profile};
+use iotbench_session::{BackendWord, Job, Place, SessionError, plan_in_words, read_written_profile};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -25,7 +25,7 @@ pub(crate) struct CheckArguments {
     full: bool,
 }
 
-pub(super) fn check(arguments: &CheckArguments) -> Result<(), CliError> {
+pub(super) fn check(arguments: &CheckArguments) -> Result<(), SessionError> {
     let written = read_written_profile(&arguments.file)?;
     let word = BackendWord::read(&arguments.backend)?;
     let overrides = Overrides { full: arguments.full, ..Overrides::default() };
@@ -35,7 +35,8 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<(), CliError> {
     }
     let job = Job::new(&written, word, &overrides, &[], false)?;
     let planned = job.plans("check", &Place::nowhere()).collect::<Result<Vec<_>, _>>()?;
-    let Some(first) = planned.first() else { return Err(CliError::internal("a profile without a run")) };
+    let Some(first) = planned.first() else { return Err(SessionError::internal("a profile without a run")) };
     let head = format!("ok: {} on {}, layout {}", written.profile.name, word.backend.info().name, job.layout);
-    console::print(&console::printable_lines(&format!("{head}\n{}", plan_text::describe(first, planned.len()))))
+    let parts = plan_in_words(first, planned.len()).into_iter().map(|[part, is]| [format!("  {part}"), is]);
+    console::print(&console::printable_lines(&format!("{head}\n{}", columns(&parts.collect::<Vec<_>>()))))
 }

@@ -1,14 +1,13 @@
 //! `iotbench compare BASE… -- NEW…`.
 
 use super::comparing::ComparisonArguments;
-use crate::{console, error::CliError};
+use crate::console;
 use clap::{Args, ValueEnum};
 use iotbench_report::{
-    Cell, Comparison, Document, compare as compare_cells, markdown_comparisons, noise_of, read_documents,
-    render_comparisons, render_noise,
+    Cell, Comparison, Document, compare as compare_cells, json_comparisons, json_noise, markdown_comparisons, noise_of,
+    read_documents, render_comparisons, render_noise,
 };
-use iotbench_session::exit_code::REGRESSION;
-use serde_json::json;
+use iotbench_session::{SessionError, exit_code::REGRESSION};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -23,9 +22,6 @@ Examples:
 
 Options stand before the --. Ten runs a side find 5 % where runs spread by 2 %; interleave them (docs/compare.md). \
 Exit codes: 0 no regression found, 2 wrong arguments or runs that are not alike, 13 regression, 30 a run cannot be read.";
-
-/// The version of the document that --output-format json prints.
-const SCHEMA: &str = "iotbench-compare/1.0";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -58,18 +54,19 @@ enum Format {
     Md,
 }
 
-pub(super) fn compare(arguments: &CompareArguments) -> Result<u8, CliError> {
+pub(super) fn compare(arguments: &CompareArguments) -> Result<u8, SessionError> {
     let options = arguments.how.options(arguments.aa.then_some(arguments.seed));
     let base = read_all(&arguments.base)?;
     if arguments.new.is_empty() {
         let noise = noise_of(base, &options)?;
         if noise.is_empty() {
-            return Err(CliError::usage("a noise floor needs at least four runs of BASE that have the same metrics"));
+            return Err(SessionError::usage(
+                "a noise floor needs at least four runs of BASE that have the same metrics",
+            ));
         }
-        let document = json!({ "schema": SCHEMA, "noise_floor": noise });
         let text = render_noise(&noise, options.threshold * 100.0, 100);
         return match arguments.output_format {
-            Format::Json => console::print(&format!("{document:#}\n")),
+            Format::Json => console::print(&json_noise(&noise)),
             Format::Md => console::print(&format!("```text\n{text}```\n")),
             Format::Text => console::print(&text),
         }
@@ -79,13 +76,13 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<u8, CliError> {
     let comparisons = compare_cells(cells, &options)?;
     console::print(&match arguments.output_format {
         Format::Text => render_comparisons(&comparisons, 100),
-        Format::Json => format!("{:#}\n", json!({ "schema": SCHEMA, "comparisons": comparisons })),
+        Format::Json => json_comparisons(&comparisons),
         Format::Md => markdown_comparisons(&comparisons),
     })?;
     Ok(if comparisons.iter().any(|comparison: &Comparison| comparison.is_regression) { REGRESSION } else { 0 })
 }
 
-fn read_all(paths: &[PathBuf]) -> Result<Vec<Document>, CliError> {
+fn read_all(paths: &[PathBuf]) -> Result<Vec<Document>, SessionError> {
     let runs = paths.iter().map(|path| read_documents(path)).collect::<Result<Vec<_>, _>>()?;
     Ok(runs.into_iter().flatten().collect())
 }

@@ -1,8 +1,9 @@
 //! `iotbench completions SHELL`.
 
-use crate::{console, error::CliError};
+use crate::console;
 use clap::{Args, Command};
 use clap_complete::Shell;
+use iotbench_session::SessionError;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -17,7 +18,7 @@ pub(crate) struct CompletionsArguments {
     shell: Shell,
 }
 
-pub(super) fn completions(arguments: &CompletionsArguments, mut tree: Command) -> Result<(), CliError> {
+pub(super) fn completions(arguments: &CompletionsArguments, mut tree: Command) -> Result<(), SessionError> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut tree, "iotbench", &mut script);
     console::print(&String::from_utf8_lossy(&script))

@@ -1,11 +1,9 @@
 //! `iotbench datasets`.
 
-use crate::{
-    console::{self, columns},
-    error::CliError,
-};
+use crate::console::{self, columns};
 use clap::Args;
 use iotbench_core::Setting;
+use iotbench_session::SessionError;
 use iotbench_simulator::{DATASETS, DatasetInfo, ShapeInfo};
 
 const EXAMPLES: &str = "\
@@ -21,9 +19,9 @@ pub(crate) struct DatasetsArguments {
     name: Option<String>,
 }
 
-pub(super) fn datasets(arguments: &DatasetsArguments) -> Result<(), CliError> {
+pub(super) fn datasets(arguments: &DatasetsArguments) -> Result<(), SessionError> {
     let text = match &arguments.name {
-        Some(name) => details(DatasetInfo::find(name).map_err(CliError::usage)?),
+        Some(name) => details(DatasetInfo::find(name).map_err(SessionError::usage)?),
         None => DATASETS.iter().map(details).collect::<Vec<_>>().join("\n"),
     };
     console::print(&text)

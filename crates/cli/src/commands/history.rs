@@ -1,10 +1,10 @@
 //! `iotbench history DIR`.
 
 use super::comparing::metrics;
-use crate::{console, error::CliError, form::FormArguments};
+use crate::{console, form::FormArguments};
 use clap::Args;
-use iotbench_report::{METRICS, Metric, history as history_of, read_documents, render_history};
-use serde_json::json;
+use iotbench_report::{METRICS, Metric, history as history_of, json_history, read_documents, render_history};
+use iotbench_session::SessionError;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -15,9 +15,6 @@ Examples:
 
 Runs of one workload on one database are a series, by their start; ten of them are needed. A change is a change of level, so \
 that one bad night is none (docs/compare.md).";
-
-/// The version of the document that --output-format json prints.
-const SCHEMA: &str = "iotbench-history/1.0";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -32,14 +29,13 @@ pub(crate) struct HistoryArguments {
     form: FormArguments,
 }
 
-pub(super) fn history(arguments: &HistoryArguments) -> Result<(), CliError> {
+pub(super) fn history(arguments: &HistoryArguments) -> Result<(), SessionError> {
     let runs = arguments.runs.iter().map(|path| read_documents(path)).collect::<Result<Vec<_>, _>>()?;
     let usual = || METRICS.iter().filter(|metric| metric.is_gated).collect();
     let metrics = if arguments.metric.is_empty() { usual() } else { arguments.metric.clone() };
     let history = history_of(runs.into_iter().flatten().collect(), &metrics);
-    if arguments.form.is_json() {
-        let document = json!({ "schema": SCHEMA, "series": history.series, "left_out": history.left_out });
-        return console::print(&format!("{document:#}\n"));
-    }
-    console::print(&render_history(&history, 100))
+    console::print(&match arguments.form.is_json() {
+        true => json_history(&history),
+        false => render_history(&history, 100),
+    })
 }

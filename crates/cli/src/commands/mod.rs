@@ -25,38 +25,67 @@ mod show;
 mod suite;
 mod verify;
 
-pub(crate) use agent::AgentArguments;
-pub(crate) use agent_key::AgentKeyArguments;
-pub(crate) use backends::BackendsArguments;
-pub(crate) use capacity::CapacityArguments;
-pub(crate) use check::CheckArguments;
-pub(crate) use clean::CleanArguments;
-pub(crate) use compare::CompareArguments;
-pub(crate) use completions::CompletionsArguments;
-pub(crate) use datasets::DatasetsArguments;
-pub(crate) use generate::GenerateArguments;
-pub(crate) use history::HistoryArguments;
-pub(crate) use man::ManArguments;
-pub(crate) use profiles::ProfilesArguments;
-pub(crate) use recover::RecoverArguments;
-pub(crate) use reference::ReferenceArguments;
-pub(crate) use report::ReportArguments;
-pub(crate) use run::RunArguments;
-pub(crate) use sample::SampleArguments;
-pub(crate) use score::ScoreArguments;
-pub(crate) use server::ServerArguments;
-pub(crate) use show::ShowArguments;
-pub(crate) use suite::SuiteArguments;
-pub(crate) use verify::VerifyArguments;
+use crate::arguments::Arguments;
+use clap::{CommandFactory, Subcommand};
+use iotbench_session::SessionError;
 
-use crate::{
-    arguments::{Arguments, Command},
-    error::CliError,
-};
-use clap::CommandFactory;
+/// What the program is asked to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a workload against one or more databases
+    Run(Box<run::RunArguments>),
+    /// Search the highest sustainable load, as an interval
+    Capacity(Box<capacity::CapacityArguments>),
+    /// Run all that answers one question, such as a study, and print its tables
+    Suite(Box<suite::SuiteArguments>),
+    /// List the built-in workloads, or print one
+    Profiles(profiles::ProfilesArguments),
+    /// List the databases with their layouts, or one with its settings
+    Backends(backends::BackendsArguments),
+    /// List the simulated datasets with their parameters
+    Datasets(datasets::DatasetsArguments),
+    /// Check a profile and say what it means
+    Check(check::CheckArguments),
+    /// Write simulated data to standard output or a file
+    Generate(generate::GenerateArguments),
+    /// Print a finished run again
+    Show(show::ShowArguments),
+    /// Read back what a run left, and name what is lost, doubled, changed or added
+    Verify(verify::VerifyArguments),
+    /// Make a result document of what a run left that was killed
+    Recover(recover::RecoverArguments),
+    /// Hold runs against earlier ones: what changed, how sure that is, and whether it is a regression
+    Compare(compare::CompareArguments),
+    /// Find since when the figures of many runs are otherwise
+    History(history::HistoryArguments),
+    /// Rank databases by a weighted score over their runs
+    Score(score::ScoreArguments),
+    /// Write a page, Markdown, CSV or JSON about one or more runs
+    Report(report::ReportArguments),
+    /// Watch CPU, memory, disk and network of processes, a cgroup or the host
+    Sample(sample::SampleArguments),
+    /// Make load for runs that are started elsewhere
+    Agent(Box<agent::AgentArguments>),
+    /// Make the key with which runs have agents act, or print its public half
+    AgentKey(agent_key::AgentKeyArguments),
+    /// Keep a private server of a database running for experiments of your own
+    Server(server::ServerArguments),
+    /// Drop what killed runs left in a server of yours: only what carries iotbench's marker
+    Clean(clean::CleanArguments),
+    /// Look after a private server (iotbench calls this itself)
+    #[command(hide = true)]
+    Supervise,
+    /// Print completions for a shell
+    Completions(completions::CompletionsArguments),
+    /// Print the manual page
+    Man(man::ManArguments),
+    /// Write the reference as Markdown, or only look whether arguments would be taken
+    #[command(hide = true)]
+    Reference(reference::ReferenceArguments),
+}
 
 /// Carries out a command and gives its exit code.
-pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
+pub(crate) fn carry_out(command: Command) -> Result<u8, SessionError> {
     match command {
         Command::Run(arguments) => run::run(&arguments, &Arguments::command()),
         Command::Capacity(arguments) => capacity::capacity(*arguments, &Arguments::command()),
@@ -70,7 +99,7 @@ pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
         Command::AgentKey(arguments) => agent_key::agent_key(&arguments).map(|()| 0),
         Command::Server(arguments) => server::server(&arguments).map(|()| 0),
         Command::Supervise => {
-            iotbench_launcher::supervise().map(|()| 0).map_err(|e| CliError::internal(format!("supervise: {e}")))
+            iotbench_launcher::supervise().map(|()| 0).map_err(|e| SessionError::internal(format!("supervise: {e}")))
         }
         Command::Clean(arguments) => clean::clean(&arguments).map(|()| 0),
         Command::Show(arguments) => show::show(&arguments),

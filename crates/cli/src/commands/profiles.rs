@@ -1,11 +1,8 @@
 //! `iotbench profiles [NAME]`.
 
-use crate::{
-    console::{self, columns},
-    error::CliError,
-};
+use crate::console::{self, columns};
 use clap::Args;
-use iotbench_session::find_written_profile;
+use iotbench_session::{SessionError, find_written_profile};
 use iotbench_workloads::{PROFILES, find_profile};
 
 const EXAMPLES: &str = "\
@@ -21,9 +18,9 @@ pub(crate) struct ProfilesArguments {
     name: Option<String>,
 }
 
-pub(super) fn profiles(arguments: &ProfilesArguments) -> Result<(), CliError> {
+pub(super) fn profiles(arguments: &ProfilesArguments) -> Result<(), SessionError> {
     if let Some(name) = &arguments.name {
-        return console::print(find_profile(name).map_err(CliError::usage)?.toml);
+        return console::print(find_profile(name).map_err(SessionError::usage)?.toml);
     }
     let mut rows = Vec::new();
     for built_in in PROFILES {

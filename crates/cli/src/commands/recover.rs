@@ -2,14 +2,12 @@
 
 use crate::{
     console::{self, printable_lines},
-    error::CliError,
     exit_codes::EXIT_CODES,
     form::FormArguments,
 };
 use clap::Args;
-use iotbench_report::{DATABASE_FOLDER, Document, RUN_FILE, RecoverError, Recovered, recover as recover_run, render};
-use iotbench_session::open_ledger;
-use serde_json::json;
+use iotbench_report::{DATABASE_FOLDER, Document, Recovered, recover_all, render, render_json};
+use iotbench_session::{SessionError, open_ledger};
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -31,26 +29,8 @@ pub(crate) struct RecoverArguments {
     form: FormArguments,
 }
 
-impl From<RecoverError> for CliError {
-    fn from(error: RecoverError) -> Self {
-        Self::with_code(error.exit_code(), error)
-    }
-}
-
-pub(super) fn recover(arguments: &RecoverArguments) -> Result<(), CliError> {
-    let mut recovered = Vec::new();
-    let folders = folders(&arguments.run);
-    for folder in &folders {
-        match recover_run(folder) {
-            // Of a sweep mostly the last run alone was killed.
-            Err(RecoverError::Ended { .. }) if folders.len() > 1 => {}
-            result => recovered.push((folder, result?)),
-        }
-    }
-    if recovered.is_empty() {
-        let shown = printable_lines(&arguments.run.display().to_string());
-        return Err(CliError::usage(format!("nothing to recover: every run in {shown} has ended")));
-    }
+pub(super) fn recover(arguments: &RecoverArguments) -> Result<(), SessionError> {
+    let recovered = recover_all(&arguments.run)?;
     for (folder, Recovered { document, notes }) in &recovered {
         notes.iter().for_each(|note| console::say(&format!("note: {}", printable_lines(note))));
         if !arguments.form.is_json() {
@@ -61,24 +41,8 @@ pub(super) fn recover(arguments: &RecoverArguments) -> Result<(), CliError> {
     if !arguments.form.is_json() {
         return Ok(());
     }
-    match recovered.as_slice() {
-        [(_, one)] => console::print(&one.document.to_json().map_err(CliError::internal)?),
-        several => {
-            let runs: Vec<&Document> = several.iter().map(|(_, recovered)| &recovered.document).collect();
-            console::print(&format!("{:#}\n", json!({ "runs": runs })))
-        }
-    }
-}
-
-/// The folder, or those in it that are of runs.
-fn folders(path: &Path) -> Vec<PathBuf> {
-    let is_run = |folder: &PathBuf| folder.join(RUN_FILE).is_file();
-    let mut inside: Vec<PathBuf> = match path.read_dir() {
-        Ok(entries) if !path.join(RUN_FILE).exists() => entries.flatten().map(|e| e.path()).filter(is_run).collect(),
-        _ => Vec::new(),
-    };
-    inside.sort();
-    if inside.is_empty() { vec![path.into()] } else { inside }
+    let documents: Vec<Document> = recovered.into_iter().map(|(_, recovered)| recovered.document).collect();
+    console::print(&render_json(&documents).map_err(SessionError::internal)?)
 }
 
 /// What the run left where it wrote, and what to do about it.

@@ -4,14 +4,15 @@ mod backends;
 mod command_tree;
 mod datasets;
 mod environment;
-mod exit_codes;
 mod markdown;
 mod profile_keys;
-mod profile_tables;
-mod profiles;
 
-use crate::error::CliError;
+use crate::exit_codes::EXIT_CODES;
 use clap::{Args, Command};
+use iotbench_engine::Profile;
+use iotbench_session::{SessionError, find_written_profile};
+use iotbench_workloads::{BuiltinProfile, PROFILES};
+use markdown::{block, code, page, table, words};
 use std::{fs, path::PathBuf};
 
 #[derive(Debug, Args)]
@@ -26,34 +27,45 @@ pub(crate) struct ReferenceArguments {
     arguments: Vec<String>,
 }
 
-type Page = (&'static str, fn(&Command) -> Result<String, CliError>);
+type Page = (&'static str, fn(&Command) -> Result<String, SessionError>);
 
 const PAGES: &[Page] = &[
     ("backends.md", |_| Ok(backends::page())),
     ("commands.md", |root| Ok(command_tree::page(root))),
     ("datasets.md", |_| Ok(datasets::page())),
     ("environment.md", |root| Ok(environment::page(root))),
-    ("exit-codes.md", |_| Ok(exit_codes::page())),
+    ("exit-codes.md", |_| Ok(page("Exit codes", &["As `iotbench --help` prints them.".into(), block(EXIT_CODES)]))),
     ("profile.md", |_| profile_keys::page()),
-    ("profiles.md", |_| profiles::page()),
+    ("profiles.md", |_| profiles()),
 ];
 
-pub(super) fn reference(arguments: &ReferenceArguments, mut root: Command) -> Result<(), CliError> {
+pub(super) fn reference(arguments: &ReferenceArguments, mut root: Command) -> Result<(), SessionError> {
     let Some(folder) = &arguments.folder else { return taken(&arguments.arguments, root) };
     root.build();
-    let cannot = |e| CliError::local_io(format!("{}: {e}", folder.display()));
+    let cannot = |e| SessionError::local_io(format!("{}: {e}", folder.display()));
     fs::create_dir_all(folder).map_err(cannot)?;
-    for (name, page) in PAGES {
-        fs::write(folder.join(name), page(&root)?).map_err(cannot)?;
+    for (name, written) in PAGES {
+        fs::write(folder.join(name), written(&root)?).map_err(cannot)?;
     }
     Ok(())
 }
 
+/// The page of built-in profiles.
+fn profiles() -> Result<String, SessionError> {
+    let row = |built_in: &BuiltinProfile| {
+        let Profile { name, summary, study, .. } = find_written_profile(built_in.name)?.profile;
+        Ok([code(&name), words(&summary), words(&study)])
+    };
+    let rows = PROFILES.iter().map(row).collect::<Result<Vec<_>, SessionError>>()?;
+    let about = "`iotbench profiles NAME` prints one; its keys are explained in [profile.md](profile.md).";
+    Ok(page("Built-in profiles", &[about.into(), table(["profile", "asks", "study"], &rows)]))
+}
+
 /// Whether the program takes these arguments; nothing of them is carried out.
-fn taken(arguments: &[String], root: Command) -> Result<(), CliError> {
+fn taken(arguments: &[String], root: Command) -> Result<(), SessionError> {
     let words = std::iter::once("iotbench").chain(arguments.iter().map(String::as_str));
     match root.try_get_matches_from(words) {
-        Err(answer) if answer.use_stderr() => Err(CliError::usage(answer)),
+        Err(answer) if answer.use_stderr() => Err(SessionError::usage(answer)),
         _ => Ok(()),
     }
 }
@@ -71,7 +83,7 @@ mod tests {
             assert!(taken(good).is_ok(), "{good}");
         }
         for bad in ["run --ful", "server begin x", "fly"] {
-            assert_eq!(taken(bad).map_err(|e| e.code()), Err(2), "{bad}");
+            assert_eq!(taken(bad).map_err(|e| e.exit_code()), Err(2), "{bad}");
         }
     }
 }

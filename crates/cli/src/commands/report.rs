@@ -1,16 +1,11 @@
 //! `iotbench report RUN…`.
 
-mod price;
-
-use crate::{console, error::CliError};
+use crate::console;
 use clap::{Args, ValueEnum};
-use iotbench_report::{
-    Cost, Document, HtmlOptions, PriceFile, REPORT_FILE, ReportedRun, render_html, render_markdown, render_parquet,
-    render_tidy, scored_run, write_file,
-};
-use iotbench_scoring::{RankError, Ranking, ScoreFile, rank};
+use iotbench_report::{PriceFile, REPORT_FILE, RunReport, write_file};
+use iotbench_scoring::ScoreFile;
+use iotbench_session::{SessionError, parse_toml_file, read_toml_file};
 use iotbench_workloads::HOF_SCORE;
-use serde_json::json;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -24,8 +19,6 @@ Examples:
 A page is one file that needs no network. Runs of one database and layout are one contender; contenders whose acknowledged \
 writes survive different crashes are ranked apart. How each figure is made, and what a price file looks like: docs/report.md";
 
-/// The version of the document that --format json prints.
-const SCHEMA: &str = "iotbench-report/1.0";
 /// What stands for standard output.
 const STDOUT: &str = "-";
 
@@ -76,13 +69,14 @@ impl Format {
     }
 }
 
-pub(super) fn report(arguments: &ReportArguments) -> Result<(), CliError> {
+pub(super) fn report(arguments: &ReportArguments) -> Result<(), SessionError> {
     let to_file = arguments.output.as_deref().filter(|path| *path != Path::new(STDOUT));
     let format = arguments.format.or_else(|| Format::of(to_file?)).unwrap_or(Format::Html);
-    let prices = price::read(&arguments.price)?;
-    let runs = runs(&arguments.runs)?;
-    price::check(&prices, &runs)?;
-    let content = content(&runs, &prices, format, arguments.across_durability)?;
+    let prices = arguments.price.iter().map(|path| price_file(path)).collect::<Result<Vec<_>, _>>()?;
+    // What is no results folder is a wrong argument.
+    let report = RunReport::read(&arguments.runs).map_err(SessionError::usage)?;
+    let report = report.with_prices(prices).map_err(SessionError::usage)?;
+    let content = content(&report.across_durability(arguments.across_durability), format)?;
     let page = (format == Format::Html && arguments.output.is_none()).then_some(Path::new(REPORT_FILE));
     match to_file.or(page) {
         None => console::print_bytes(&content),
@@ -94,54 +88,17 @@ pub(super) fn report(arguments: &ReportArguments) -> Result<(), CliError> {
     }
 }
 
-/// All runs that are named, each once.
-fn runs(paths: &[PathBuf]) -> Result<Vec<ReportedRun>, CliError> {
-    let mut runs: Vec<ReportedRun> = Vec::new();
-    for path in paths {
-        // What is no results folder is a wrong argument.
-        for run in ReportedRun::read(path).map_err(CliError::usage)? {
-            if runs.iter().all(|other| other.document.run_id != run.document.run_id) {
-                runs.push(run);
-            }
-        }
-    }
-    Ok(runs)
+fn price_file(path: &Path) -> Result<PriceFile, SessionError> {
+    let name = console::printable_lines(&path.display().to_string());
+    parse_toml_file(&name, &read_toml_file(path, "price file")?, PriceFile::from_toml)
 }
 
-fn content(
-    runs: &[ReportedRun],
-    prices: &[PriceFile],
-    format: Format,
-    across_durability: bool,
-) -> Result<Vec<u8>, CliError> {
-    let price = |document: &Document| prices.iter().find(|price| price.is_for(&document.target.name()));
-    let costs: Vec<Cost> = runs.iter().map(|run| Cost::of(&run.document, price(&run.document))).collect();
-    let documents = || runs.iter().map(|run| run.document.clone()).collect::<Vec<Document>>();
-    match format {
-        Format::Html => {
-            let ranking = score(runs, across_durability)?;
-            let score = ranking.as_ref().map(|ranking| ranking.as_ref().map_err(ToString::to_string));
-            Ok(render_html(runs, &HtmlOptions { prices, across_durability, score, study: None }).into())
-        }
-        Format::Md => Ok(render_markdown(runs, &costs, across_durability).into()),
-        Format::Csv => render_tidy(&documents(), &costs).map(String::into_bytes).map_err(CliError::internal),
-        Format::Parquet => render_parquet(&documents(), &costs).map_err(CliError::internal),
-        Format::Json => {
-            let documents = documents().iter().map(|document| serde_json::from_str(&document.to_json()?)).collect();
-            let documents: Vec<serde_json::Value> = Result::map_err(documents, CliError::internal)?;
-            Ok(format!("{:#}\n", json!({ "schema": SCHEMA, "runs": documents, "costs": costs })).into_bytes())
-        }
-    }
-}
-
-/// The built-in weighted score, or why there is none; neither where it is not about two contenders of these runs.
-fn score(runs: &[ReportedRun], across_durability: bool) -> Result<Option<Result<Ranking, RankError>>, CliError> {
-    let mut file = ScoreFile::from_toml(HOF_SCORE).map_err(CliError::internal)?;
-    file.across_durability |= across_durability;
-    let runs: Vec<_> = runs.iter().map(|run| scored_run(&run.document)).collect();
-    Ok(match rank(&file, &runs) {
-        Err(RankError::NoRuns(_)) => None,
-        Ok(ranking) if ranking.contenders.len() < 2 => None,
-        other => Some(other),
+fn content(report: &RunReport, format: Format) -> Result<Vec<u8>, SessionError> {
+    Ok(match format {
+        Format::Html => report.page(ScoreFile::from_toml(HOF_SCORE).map_err(SessionError::internal)?).into(),
+        Format::Md => report.markdown().into(),
+        Format::Csv => report.csv().map_err(SessionError::internal)?.into(),
+        Format::Parquet => report.parquet().map_err(SessionError::internal)?,
+        Format::Json => format!("{:#}\n", report.json().map_err(SessionError::internal)?).into(),
     })
 }

@@ -3,7 +3,6 @@
 pub(crate) mod agents;
 mod changes;
 mod command;
-mod expected;
 mod options;
 mod output;
 mod sittings;
@@ -11,19 +10,20 @@ mod target;
 
 pub(crate) use options::RunArguments;
 
-use crate::{console, error::CliError, passwords, signals, teller::Teller};
+use crate::{console, passwords, signals, teller::Teller};
 use iotbench_broker::Via;
 use iotbench_engine::StopSignal;
 use iotbench_session::{
-    Baseline, GoesOn, Job, SessionOptions, SittingsWanted, check_agents, check_machine, check_repetitions,
-    check_sittings, check_via, gather, hold_sittings, lock_targets, refuse_without_room, resume, run_all,
+    Baseline, GoesOn, Job, SessionError, SessionOptions, SittingsWanted, check_agents, check_machine,
+    check_repetitions, check_sittings, check_via, expected_in_words, expected_plans, gather, hold_sittings,
+    lock_targets, refuse_without_room, resume, run_all,
 };
 use std::sync::Arc;
 
 pub(crate) const ANNOUNCEMENT: &str =
     "\nending: answers under way are awaited and the results saved; once more ends at once";
 
-pub(super) fn run(arguments: &RunArguments, tree: &clap::Command) -> Result<u8, CliError> {
+pub(super) fn run(arguments: &RunArguments, tree: &clap::Command) -> Result<u8, SessionError> {
     if let Some(folder) = &arguments.sessions.resume {
         arguments.check_comparison()?;
         let options = arguments.session(tree)?;
@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &RunArguments, tree: &clap::Command) -> Result<u8, 
     }
     if arguments.dry_run {
         check_agents(&jobs, &options)?;
-        return output::print_plans(&expected::plans(&jobs, &options)?, arguments.output_format).map(|()| 0);
+        return output::print_plans(&expected_plans(&jobs, &options)?, arguments.output_format).map(|()| 0);
     }
     carry_out(&jobs, sittings.as_ref(), &options, arguments)
 }
@@ -56,14 +56,15 @@ fn carry_out(
     sittings: Option<&SittingsWanted>,
     options: &SessionOptions,
     arguments: &RunArguments,
-) -> Result<u8, CliError> {
+) -> Result<u8, SessionError> {
     // Found wrong or missing before anything is made.
     check_agents(jobs, options)?;
     let comparing = |folder| Baseline::read(folder, arguments.comparison.options(None));
     let baseline = arguments.baseline.as_deref().map(comparing).transpose()?;
     check_machine(jobs, options)?;
     if !arguments.is_quiet() {
-        expected::say(jobs, sittings.map_or(arguments.runs, |wanted| wanted.sessions), options)?;
+        let rounds = sittings.map_or(arguments.runs, |wanted| wanted.sessions);
+        expected_in_words(jobs, rounds, options)?.iter().for_each(|line| console::say(line));
     }
     refuse_without_room(jobs, options)?;
     let agents = gather(options, arguments.agents.way(options.insecure)?)?;
@@ -95,7 +96,7 @@ fn held(
     options: &SessionOptions,
     stop: &StopSignal,
     arguments: &RunArguments,
-) -> Result<u8, CliError> {
+) -> Result<u8, SessionError> {
     let held = hold_sittings(jobs, wanted, options, stop)?;
     output::print_sittings(&held, arguments.output_format)?;
     if held.record.next().is_some() {

@@ -1,17 +1,12 @@
 //! `iotbench sample`.
 
-mod table;
-
-use crate::{console, error::CliError, signals};
+use crate::{console, signals};
 use clap::{ArgGroup, Args, ValueEnum};
 use iotbench_engine::{Span, StopSignal};
-use iotbench_sampler::{Reading, Sampler, SamplerError, Subject, Target};
-use std::{
-    path::PathBuf,
-    sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel},
-    time::{Duration, Instant},
-};
-use table::Table;
+use iotbench_report::{SampleTable, render_sampled};
+use iotbench_sampler::Target;
+use iotbench_session::{SessionError, interrupted, sample as sample_target};
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,39 +48,22 @@ enum Format {
     Csv,
 }
 
-/// How often a signal is looked for.
-const LOOK: Duration = Duration::from_millis(100);
-
-pub(super) fn sample(arguments: &SampleArguments) -> Result<u8, CliError> {
+pub(super) fn sample(arguments: &SampleArguments) -> Result<u8, SessionError> {
     let stop = StopSignal::default();
     signals::stop_in_order(stop.clone(), "")?;
     let is_csv = arguments.csv || arguments.output_format == Format::Csv;
-    let mut table = if is_csv { Table::csv() } else { Table::text() };
+    let mut table = if is_csv { SampleTable::csv() } else { SampleTable::text() };
     let mut head = Some(table.head());
-    let (ended, end) = sync_channel(1);
-    let on_tick = move |readings: &[Reading]| {
+    let (interval, length) = (arguments.interval.0, arguments.duration.map(|length| length.0));
+    let report = sample_target(target(arguments), interval, length, &stop, move |observation| {
         head.take().map(console::print_unless_closed);
-        tick(&mut table, readings, &ended);
-    };
-    let subject = Subject { role: "target".into(), node: 0, target: target(arguments) };
-    let sampler =
-        Sampler::start(Instant::now(), arguments.interval.0, vec![subject], on_tick).map_err(|e| match e {
-            SamplerError::Thread(_) => CliError::internal(e),
-            SamplerError::ZeroInterval | SamplerError::Subject { .. } => CliError::usage(e),
-        })?;
-    let until = arguments.duration.map(|d| Instant::now() + d.0);
-    while stop.requested().is_none() && until.is_none_or(|u| Instant::now() < u) {
-        let left = until.map_or(LOOK, |u| u.saturating_duration_since(Instant::now()).min(LOOK));
-        match end.recv_timeout(left) {
-            Err(RecvTimeoutError::Timeout) => {}
-            Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
-        }
-    }
-    let report = sampler.stop();
+        let line = table.line(observation);
+        console::print_unless_closed(&line.text) && !line.last
+    })?;
     if !is_csv {
-        console::print(&table::total(&report))?;
+        console::print(&render_sampled(&report))?;
     }
-    Ok(stop.requested().map_or(0, |signal| u8::try_from(128 + signal).unwrap_or(130)))
+    Ok(stop.requested().map_or(0, interrupted))
 }
 
 fn target(arguments: &SampleArguments) -> Target {
@@ -93,17 +71,5 @@ fn target(arguments: &SampleArguments) -> Target {
         (Some(pid), _) => Target::ProcessTree { pid },
         (None, Some(path)) => Target::Cgroup { path: path.clone() },
         (None, None) => Target::Host,
-    }
-}
-
-/// Prints the line of a tick; tells the main thread when there will be no other.
-fn tick(table: &mut Table, readings: &[Reading], ended: &SyncSender<()>) {
-    for reading in readings {
-        let line = table.line(&reading.observation);
-        let printed = console::print_unless_closed(&line.text);
-        if line.last || !printed {
-            // Full: the end is known already.
-            let _ = ended.try_send(());
-        }
     }
 }

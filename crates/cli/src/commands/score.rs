@@ -1,12 +1,11 @@
 //! `iotbench score RUN…`.
 
-use crate::{console, error::CliError, form::FormArguments};
+use crate::{console, form::FormArguments};
 use clap::{Args, ValueEnum};
-use iotbench_report::{read_document, render_ranking, render_robustness, scored_run, unequal};
+use iotbench_report::{json_ranking, read_document, render_ranking, render_robustness, scored_run, unequal};
 use iotbench_scoring::{Formula, RankError, ScoreFile, rank, robustness};
-use iotbench_session::{parse_toml_file, read_toml_file};
+use iotbench_session::{SessionError, exit_code, parse_toml_file, read_toml_file};
 use iotbench_workloads::HOF_SCORE;
-use serde_json::json;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -17,11 +16,6 @@ Examples:
 
 Runs of one database, layout and strategy are one contender, and the mean of several counts. \
 The built-in score is configs/scores/hof.toml: copy and change it for weights and grades of your own.";
-
-/// The version of the document that --output-format json prints.
-const SCHEMA: &str = "iotbench-score/1.1";
-/// Every run that could have been ranked is invalid.
-const INVALID: u8 = 11;
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -53,10 +47,13 @@ enum Variant {
     Erratum,
 }
 
-pub(super) fn score(arguments: &ScoreArguments) -> Result<(), CliError> {
+pub(super) fn score(arguments: &ScoreArguments) -> Result<(), SessionError> {
     let mut file = match &arguments.file {
-        None => parse("hof (built in)", HOF_SCORE)?,
-        Some(path) => parse(&path.display().to_string(), &read_toml_file(path, "score file")?)?,
+        None => parse_toml_file("hof (built in)", HOF_SCORE, ScoreFile::from_toml)?,
+        Some(path) => {
+            let text = read_toml_file(path, "score file")?;
+            parse_toml_file(&path.display().to_string(), &text, ScoreFile::from_toml)?
+        }
     };
     file.across_durability |= arguments.across_durability;
     if let Some(variant) = arguments.formula {
@@ -71,8 +68,7 @@ pub(super) fn score(arguments: &ScoreArguments) -> Result<(), CliError> {
     let remarks = unequal(&documents);
     let robustness = robustness(&ranking, &runs, arguments.seed);
     if arguments.form.is_json() {
-        let document = json!({ "schema": SCHEMA, "ranking": ranking, "robustness": robustness, "remarks": remarks });
-        return console::print(&format!("{document:#}\n"));
+        return console::print(&json_ranking(&ranking, &robustness, &remarks));
     }
     console::print(&render_ranking(&ranking, &remarks, 100))?;
     if ranking.contenders.len() < 2 {
@@ -81,11 +77,7 @@ pub(super) fn score(arguments: &ScoreArguments) -> Result<(), CliError> {
     console::print(&format!("\n{}", render_robustness(&ranking, &robustness, 100)))
 }
 
-fn refused(error: &RankError, all_invalid: bool) -> CliError {
-    let code = if all_invalid { INVALID } else { crate::error::USAGE };
-    CliError::with_code(code, console::printable_lines(&error.to_string()))
-}
-
-fn parse(name: &str, text: &str) -> Result<ScoreFile, CliError> {
-    Ok(parse_toml_file(name, text, ScoreFile::from_toml)?)
+fn refused(error: &RankError, all_invalid: bool) -> SessionError {
+    let exit_code = if all_invalid { exit_code::INVALID } else { exit_code::USAGE };
+    SessionError::Other { message: console::printable_lines(&error.to_string()), exit_code }
 }

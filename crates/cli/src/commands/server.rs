@@ -1,26 +1,17 @@
 //! `iotbench server start|stop|list`.
 
-mod which;
-
-use super::clean::no_table;
 use crate::{
     console::{self, columns},
-    error::CliError,
     signals,
     teller::kept,
 };
 use clap::{Args, Subcommand};
-use iotbench_backends::BACKENDS;
-use iotbench_core::{Backend, Endpoint, OpenRequest, Recipe, Registry, SettingError, Settings, Target};
+use iotbench_core::{Endpoint, Recipe};
 use iotbench_engine::{Bytes, StopSignal};
-use iotbench_launcher::{
-    DEFAULT_MEMORY_BYTES, Ended, Launch, Record, RecordError, Records, ServerProcess, ServerSettings,
-    planned_endpoints, start,
-};
-use iotbench_session::{in_lines, join, shown};
+use iotbench_launcher::{DEFAULT_MEMORY_BYTES, Ended, Record, Records, ServerProcess};
+use iotbench_session::{ServerToKeep, SessionError, WhichServer, in_lines, shown};
 use jiff::Timestamp;
-use std::{env, path::PathBuf};
-use which::{Which, is_of};
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -81,6 +72,23 @@ struct StartArguments {
     folder: Option<PathBuf>,
 }
 
+/// What tells servers of one name apart.
+#[derive(Clone, Copy, Debug, Args)]
+struct Which {
+    /// Which of several: the one at this port
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+    /// Which of several: the one that has this process (`iotbench server list`)
+    #[arg(long, value_name = "PID")]
+    process: Option<i32>,
+}
+
+impl Which {
+    fn find(self, backend: &str) -> Result<(Records, Record), SessionError> {
+        WhichServer { port: self.port, process: self.process }.find(backend)
+    }
+}
+
 #[derive(Debug, Args)]
 struct AddressArguments {
     /// The database
@@ -103,7 +111,7 @@ struct StopArguments {
     remove: bool,
 }
 
-pub(super) fn server(arguments: &ServerArguments) -> Result<(), CliError> {
+pub(super) fn server(arguments: &ServerArguments) -> Result<(), SessionError> {
     match &arguments.action {
         Action::Start(arguments) => begin(arguments),
         Action::Stop(arguments) => stop(arguments),
@@ -112,78 +120,20 @@ pub(super) fn server(arguments: &ServerArguments) -> Result<(), CliError> {
     }
 }
 
-fn begin(arguments: &StartArguments) -> Result<(), CliError> {
-    let backend = &arguments.backend;
-    let joins = find(backend)?;
-    let recipe = recipe_with(joins, &arguments.with)?;
-    let launch = |log| launch(arguments, recipe, log);
-    let records = Records::open()?;
-    let here = env::current_dir().unwrap_or_default();
-    if let Some(record) = records.of(backend)?.into_iter().find(|record| is_of(record, &here)) {
-        if record.is_alive() {
-            return Err(RecordError::Running { url: record.urls.join(" "), backend: record.backend }.into());
-        }
-        // What was left of it when the machine, or its supervisor, went down.
-        records.stop(&record, None)?;
-    }
+fn begin(arguments: &StartArguments) -> Result<(), SessionError> {
+    let server = ServerToKeep {
+        backend: arguments.backend.clone(),
+        memory_bytes: arguments.server_memory.0,
+        settings: arguments.set.clone(),
+        with: arguments.with.clone(),
+        folder: arguments.folder.clone(),
+    };
     let stop = StopSignal::default();
     signals::stop_in_order(stop.clone(), "\nending")?;
-    let log = records.fresh_log(backend, &here)?;
-    let server = start(&launch(log.clone())?, &|| stop.ends())?;
-    if arguments.folder.is_some() {
-        server.keep()?;
-    }
-    join(joins, &server)?;
-    let record = server.record(&log).ok_or_else(|| CliError::internal("the supervisor is not in /proc"))?;
-    records.add(&record)?;
-    server.detach().map_err(|e| CliError::internal(format!("the supervisor does not listen: {e}")))?;
+    let (record, recipe) = server.start(&stop)?;
     console::say(&usage(&record, recipe, &arguments.with));
     let ports: Vec<_> = recipe.roles.iter().flat_map(|role| role.ports).copied().collect();
     console::print(&record.urls.iter().map(|url| in_lines(url, &ports)).collect::<String>())
-}
-
-fn launch(arguments: &StartArguments, recipe: &'static Recipe, log: PathBuf) -> Result<Launch, CliError> {
-    let settings = ServerSettings::new(pairs("--set", &arguments.set)?, recipe).map_err(CliError::usage)?;
-    let launch =
-        Launch::new(&arguments.backend, recipe, log).memory_bytes(arguments.server_memory.0).settings(settings);
-    match &arguments.folder {
-        None => Ok(launch),
-        Some(folder) => {
-            let folder = folder.canonicalize().map_err(|e| CliError::usage(format!("{}: {e}", folder.display())))?;
-            Ok(launch.on_kept_folder(folder))
-        }
-    }
-}
-
-/// Keys and values as given.
-fn pairs(option: &str, given: &[String]) -> Result<Vec<(String, String)>, CliError> {
-    let pair = |text: &String| {
-        let pair = text.split_once('=').map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()));
-        pair.ok_or_else(|| CliError::usage(format!("{option}: write KEY=VALUE")))
-    };
-    given.iter().map(pair).collect()
-}
-
-/// The recipe that these settings of the backend ask for; what they say is checked as a run would.
-fn recipe_with(backend: &'static dyn Backend, with: &[String]) -> Result<&'static Recipe, CliError> {
-    recipe_of(backend.info().name)?;
-    // As in a profile: numbers, true and false are such, all else is text.
-    let value = |text: String| serde_json::from_str(&text).unwrap_or(serde_json::Value::String(text));
-    let pairs = pairs("--with", with)?.into_iter();
-    let settings = Settings(pairs.map(|(key, text)| (key, value(text))).collect());
-    let recipe = backend.recipe_for(&settings);
-    let endpoints = match recipe {
-        Some(recipe) => planned_endpoints(recipe, recipe.nodes.first().copied().unwrap_or(1)),
-        None => Ok(Vec::new()),
-    };
-    let target = Target { endpoints: endpoints.map_err(CliError::internal)?, ..Target::default() };
-    let opened = backend.open(OpenRequest { target, settings, table: no_table()? });
-    let unfit = |e: SettingError| {
-        let meant = e.suggestion.as_ref().map(|meant| format!(" (did you mean {meant}?)")).unwrap_or_default();
-        CliError::usage(format!("--with {e}{meant}"))
-    };
-    opened.map_err(unfit)?;
-    recipe.ok_or_else(|| CliError::usage("--with: these settings ask for no server that iotbench could start"))
 }
 
 /// Whom a server that runs lets in.
@@ -217,20 +167,15 @@ fn usage(record: &Record, recipe: &Recipe, with: &[String]) -> String {
     )
 }
 
-fn address(arguments: &AddressArguments) -> Result<(), CliError> {
-    let backend = &arguments.backend;
-    recipe_of(backend)?;
-    let records = Records::open()?.of(backend)?;
-    let record = arguments.which.of(backend, &records, &env::current_dir().unwrap_or_default())?;
+fn address(arguments: &AddressArguments) -> Result<(), SessionError> {
+    let (_, record) = arguments.which.find(&arguments.backend)?;
     let line = |endpoint: &Endpoint| format!("{}\n", endpoint.expose());
     console::print(&record.endpoints().iter().map(line).collect::<String>())
 }
 
-fn stop(arguments: &StopArguments) -> Result<(), CliError> {
+fn stop(arguments: &StopArguments) -> Result<(), SessionError> {
     let backend = &arguments.backend;
-    recipe_of(backend)?;
-    let records = Records::open()?;
-    let record = arguments.which.of(backend, &records.of(backend)?, &env::current_dir().unwrap_or_default())?;
+    let (records, record) = arguments.which.find(backend)?;
     let keep = match (arguments.keep, arguments.remove) {
         (true, _) => Some(true),
         (_, true) => Some(false),
@@ -247,7 +192,7 @@ fn stop(arguments: &StopArguments) -> Result<(), CliError> {
     Ok(())
 }
 
-fn list() -> Result<(), CliError> {
+fn list() -> Result<(), SessionError> {
     let head = ["server", "process", "address", "folder", "since", "started in"].map(str::to_owned);
     let rows = Records::open()?.list()?.into_iter().flat_map(|record| rows(&record));
     console::print(&columns(&[head].into_iter().chain(rows).collect::<Vec<_>>()))
@@ -273,16 +218,4 @@ fn rows(record: &Record) -> Vec<[String; 6]> {
         ]
     };
     record.processes.iter().map(row).collect()
-}
-
-/// The recipe of a backend's private server.
-fn recipe_of(backend: &str) -> Result<&'static Recipe, CliError> {
-    find(backend)?
-        .info()
-        .recipe
-        .ok_or_else(|| CliError::usage(format!("{backend} has no server that iotbench could start")))
-}
-
-fn find(backend: &str) -> Result<&'static dyn Backend, CliError> {
-    Registry::new(BACKENDS).find(backend).map_err(CliError::usage)
 }

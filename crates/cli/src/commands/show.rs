@@ -1,10 +1,11 @@
 //! `iotbench show RUN`.
 
-use crate::{console, error::CliError, form::FormArguments};
+use crate::{console, form::FormArguments};
 use clap::Args;
-use iotbench_report::{SESSIONS_DOCUMENT, read_documents, read_sessions, render, render_sessions, render_sweep};
-use iotbench_session::SearchHead;
-use serde_json::json;
+use iotbench_report::{
+    SESSIONS_DOCUMENT, read_documents, read_sessions, render, render_json, render_sessions, render_sweep,
+};
+use iotbench_session::{SearchHead, SessionError};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -21,18 +22,17 @@ pub(crate) struct ShowArguments {
     form: FormArguments,
 }
 
-pub(super) fn show(arguments: &ShowArguments) -> Result<u8, CliError> {
+pub(super) fn show(arguments: &ShowArguments) -> Result<u8, SessionError> {
     let documents = read_documents(&arguments.run)?;
     if arguments.run.join(SESSIONS_DOCUMENT).is_file() {
         let record = read_sessions::<SearchHead>(&arguments.run)?;
-        let json = || serde_json::to_string_pretty(&record).map(|text| text + "\n").map_err(CliError::internal);
+        let json = || serde_json::to_string_pretty(&record).map(|text| text + "\n").map_err(SessionError::internal);
         let text = if arguments.form.is_json() { json()? } else { render_sessions(&record, &documents, 100) };
         return console::print(&text).map(|()| 0);
     }
     let text = match (documents.as_slice(), arguments.form.is_json()) {
-        ([one], true) => one.to_json().map_err(CliError::internal)?,
         ([one], false) => render(one, None, 100),
-        (runs, true) => format!("{:#}\n", json!({ "runs": runs })),
+        (runs, true) => render_json(runs).map_err(SessionError::internal)?,
         (runs, false) => render_sweep(runs, 100),
     };
     console::print(&text).map(|()| 0)

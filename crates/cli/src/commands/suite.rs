@@ -1,13 +1,9 @@
 //! `iotbench suite`.
 
-mod summary;
-
 use super::run::{ANNOUNCEMENT, RunArguments, agents::AgentsArguments};
 use crate::{
     console,
-    error::CliError,
     exit_codes::EXIT_CODES,
-    metrics::MetricsAddress,
     signals,
     teller::{Teller, minutes},
     views::Views,
@@ -15,7 +11,11 @@ use crate::{
 use clap::{Args, builder::FalseyValueParser};
 use iotbench_engine::{Bytes, Span, StopSignal};
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
-use iotbench_session::{SessionObserver, SessionOptions, SittingsWanted, Suite, SuiteLength, WrittenSuite, gather};
+use iotbench_report::{render_suite_order, render_suite_state};
+use iotbench_session::{
+    MetricsAddress, SessionError, SessionObserver, SessionOptions, SittingsWanted, Suite, SuiteLength, WrittenSuite,
+    gather,
+};
 use std::{path::PathBuf, sync::Arc};
 
 const EXAMPLES: &str = "\
@@ -74,7 +74,7 @@ pub(crate) struct SuiteArguments {
     agents: AgentsArguments,
 }
 
-pub(super) fn suite(arguments: &SuiteArguments, tree: &clap::Command) -> Result<u8, CliError> {
+pub(super) fn suite(arguments: &SuiteArguments, tree: &clap::Command) -> Result<u8, SessionError> {
     let suite = read(arguments, tree)?;
     let wanted = arguments.agents.wanted();
     if wanted.load.is_some() {
@@ -84,7 +84,7 @@ pub(super) fn suite(arguments: &SuiteArguments, tree: &clap::Command) -> Result<
         ));
     }
     if arguments.dry_run {
-        console::print(&summary::order(&suite.planned()))?;
+        console::print(&render_suite_order(&suite.planned()))?;
         console::say(&format!(
             "loads of at most {} in all; starting servers, filling, settling and checking come on top",
             minutes(suite.longest_load_s()?)
@@ -96,8 +96,8 @@ pub(super) fn suite(arguments: &SuiteArguments, tree: &clap::Command) -> Result<
     let observer: Arc<dyn SessionObserver> = Arc::new(Teller::new(false, views));
     let mut runs = suite.begin(&arguments.out)?;
     if runs.have_no_database() {
-        console::say(&iotbench_report::render_suite_state(runs.record(), false, 100));
-        return Err(CliError::usage(
+        console::say(&render_suite_state(runs.record(), false, 100));
+        return Err(SessionError::usage(
             "none of its databases can be started here: `iotbench backends` says what is missing",
         ));
     }
@@ -112,7 +112,7 @@ pub(super) fn suite(arguments: &SuiteArguments, tree: &clap::Command) -> Result<
     signals::stop_in_order_on(screen, stop.clone(), ANNOUNCEMENT)?;
     runs.carry_out(&observer, agents.as_ref(), &stop)?;
     let results = runs.results()?;
-    console::print(&summary::text(&results))?;
+    console::print(&results.text(100))?;
     if let Some(page) = results.page()? {
         console::say(&format!("report: {}", console::printable_lines(&page.display().to_string())));
     }
@@ -120,14 +120,14 @@ pub(super) fn suite(arguments: &SuiteArguments, tree: &clap::Command) -> Result<
 }
 
 /// The suite that is named, or was begun.
-fn read(arguments: &SuiteArguments, tree: &clap::Command) -> Result<Suite, CliError> {
+fn read(arguments: &SuiteArguments, tree: &clap::Command) -> Result<Suite, SessionError> {
     let wanted = arguments.agents.wanted();
     let run = |options: &[String]| {
         let run = RunArguments::of_suite(options, arguments.server_memory)?;
         Ok((run.workload()?, run.session(tree)?))
     };
     if let Some(folder) = &arguments.resume {
-        return Ok(Suite::resume(folder, &run, &wanted)?);
+        return Suite::resume(folder, &run, &wanted);
     }
     let written = WrittenSuite::find(arguments.suite.as_deref().unwrap_or_default())?;
     let sittings = arguments.sessions.map(|sessions| SittingsWanted::new(sessions, arguments.over));
@@ -137,5 +137,5 @@ fn read(arguments: &SuiteArguments, tree: &clap::Command) -> Result<Suite, CliEr
         sittings: sittings.as_ref(),
         results: &arguments.out,
     };
-    Ok(Suite::new(written, length, &run, &wanted)?)
+    Suite::new(written, length, &run, &wanted)
 }

@@ -1,8 +1,9 @@
 //! A state as a picture. Pure.
 
 use super::state::{REMEMBERED, State};
-use crate::progress::{ProgressFigures, duration, grouped};
 use iotbench_engine::Phase;
+use iotbench_report::figure::count;
+use iotbench_session::watch::{PHASES, ProgressFigures, duration};
 use ratatui::{
     Frame,
     layout::{Constraint, Layout, Rect},
@@ -12,8 +13,6 @@ use ratatui::{
     widgets::{Axis, Block, Chart, Dataset, GraphType, Paragraph, Row, Table, Wrap},
 };
 
-const PHASES: [Phase; 7] =
-    [Phase::Create, Phase::Preload, Phase::WarmUp, Phase::Measure, Phase::Drain, Phase::Verify, Phase::Drop];
 const KEYS: &str = "q ends the run and saves · Ctrl-C twice ends at once";
 const KEYS_OF_SUITE: &str = "q ends the suite: --resume goes on with it · Ctrl-C twice ends at once";
 const ENDING: &str = "ending: answers under way are awaited, results saved · Ctrl-C ends at once";
@@ -23,7 +22,7 @@ type Series<'a> = (&'static str, Color, &'a [(f64, f64)]);
 
 /// Draws the whole picture. `ending`: the user has asked for the end.
 pub(super) fn draw(frame: &mut Frame<'_>, state: &State, ending: bool) {
-    let roles = u16::try_from(state.resources.rows().count()).unwrap_or(u16::MAX).clamp(1, 6);
+    let roles = u16::try_from(state.run.resources.rows().count()).unwrap_or(u16::MAX).clamp(1, 6);
     let first_lines = head_lines(state);
     let rows = [
         Constraint::Length(u16::try_from(first_lines.len()).unwrap_or(u16::MAX)),
@@ -57,16 +56,13 @@ fn bold() -> Style {
 
 /// Where the suite is, if it is of one; what runs, the phases with the present one marked, and where it is in that.
 fn head_lines(state: &State) -> Vec<Line<'static>> {
-    let phase = state.course.phase();
+    let phase = state.run.course.phase();
     let of = |other: Phase| {
         let style = if other == phase { bold().add_modifier(Modifier::REVERSED) } else { dim() };
         [Span::styled(format!(" {} ", other.name()), style), Span::raw(" ")]
     };
-    let users = state.latest().map_or(0, |figures| figures.users);
-    let mut place = state.course.parts(users);
-    if !state.note.is_empty() {
-        place.push(state.note.clone());
-    }
+    let mut place = state.run.place();
+    place.extend(Some(state.run.course.note().to_owned()).filter(|note| !note.is_empty()));
     let among = Some(state.among.clone()).filter(|among| !among.is_empty());
     let run = [
         Line::from(vec![Span::styled("iotbench  ", dim()), Span::styled(state.title.clone(), bold())]),
@@ -77,17 +73,17 @@ fn head_lines(state: &State) -> Vec<Line<'static>> {
 }
 
 fn throughput(frame: &mut Frame<'_>, area: Rect, state: &State) {
-    let title = state.latest().map_or_else(
+    let title = state.run.second.as_ref().map_or_else(
         || " Throughput ".to_owned(),
-        |f| format!(" {} ops/s · {} values/s ", grouped(f.operations_per_s), grouped(f.values_per_s)),
+        |(_, f)| format!(" {} ops/s · {} values/s ", count(f.operations_per_s), count(f.values_per_s)),
     );
     let rates = points(state, |figures| Some(figures.operations_per_s));
-    let label = |value: f64| if value > 0.0 { grouped(whole(value)) } else { "0".into() };
+    let label = |value: f64| if value > 0.0 { count(whole(value)) } else { "0".into() };
     chart(frame, area, title, &[("ops/s", Color::Green, &rates[..])], label);
 }
 
 fn response(frame: &mut Frame<'_>, area: Rect, state: &State) {
-    let latest = state.latest().and_then(|figures| figures.p50_ns.zip(figures.p99_ns));
+    let latest = state.run.second.as_ref().and_then(|(_, figures)| figures.p50_ns.zip(figures.p99_ns));
     let title = latest.map_or_else(
         || " Response time ".to_owned(),
         |(p50, p99)| format!(" Response p50 {} · p99 {} ", duration(p50), duration(p99)),
@@ -120,7 +116,7 @@ fn chart(frame: &mut Frame<'_>, area: Rect, title: String, lines: &[Series<'_>],
         let style = Style::new().fg(*color);
         Dataset::default().name(*name).marker(Marker::Braille).graph_type(GraphType::Line).style(style).data(points)
     });
-    let seconds = |at: f64| format!("{} s", grouped(whole(at)));
+    let seconds = |at: f64| format!("{} s", count(whole(at)));
     let x = Axis::default().bounds([first, last.max(first + 1.0)]).labels([seconds(first), seconds(last)]).style(dim());
     let y = Axis::default().bounds([0.0, greatest.max(1.0) * 1.05]).labels([label(0.0), label(greatest)]).style(dim());
     let chart = Chart::new(datasets.collect()).x_axis(x).y_axis(y).block(Block::bordered().title(title));
@@ -138,7 +134,7 @@ fn resource_table(state: &State) -> Table<'static> {
         Constraint::Length(10),
         Constraint::Length(10),
     ];
-    let rows = state.resources.rows().map(Row::new);
+    let rows = state.run.resources.rows().map(Row::new);
     Table::new(rows, widths)
         .header(Row::new(head).style(dim()))
         .block(Block::bordered().title(" Resources, disk and network a second "))
@@ -146,20 +142,20 @@ fn resource_table(state: &State) -> Table<'static> {
 
 /// Operations and datapoints of the load so far.
 fn counts(state: &State) -> Vec<Line<'static>> {
-    let totals = &state.totals;
+    let (counts, errors) = (&state.run.load.counts, &state.run.load.errors);
     let mut lines = vec![
-        Line::from(format!("operations ok      {:>12}", grouped(totals.ok))),
-        Line::from(format!("datapoints acked   {:>12}", grouped(totals.points))),
+        Line::from(format!("operations ok      {:>12}", count(counts.ok))),
+        Line::from(format!("datapoints acked   {:>12}", count(counts.points.acked))),
     ];
     let troubles = [
-        ("failed", totals.fail),
-        ("unknown", totals.unknown),
-        ("dropped", totals.dropped),
-        ("lost", totals.points_lost),
+        ("failed", counts.fail),
+        ("unknown", counts.unknown),
+        ("dropped", counts.dropped),
+        ("lost", counts.points.dropped),
     ];
-    let troubles = troubles.into_iter().filter(|(_, count)| *count > 0);
-    let troubles: Vec<_> = troubles.map(|(name, count)| format!("{name} {}", grouped(count))).collect();
-    let causes: Vec<_> = state.errors.iter().map(|(cause, count)| format!("{cause} {}", grouped(*count))).collect();
+    let troubles = troubles.into_iter().filter(|(_, times)| *times > 0);
+    let troubles: Vec<_> = troubles.map(|(name, times)| format!("{name} {}", count(times))).collect();
+    let causes: Vec<_> = errors.iter().map(|(cause, times)| format!("{cause} {}", count(*times))).collect();
     for line in [troubles, causes].into_iter().filter(|line| !line.is_empty()) {
         lines.push(Line::styled(line.join(", "), Style::new().fg(Color::Red)));
     }
@@ -178,12 +174,19 @@ fn events(state: &State) -> Paragraph<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_plan::planned;
-    use iotbench_engine::{Event, Second};
+    use iotbench_engine::{Event, Overrides, Plan, Second};
     use iotbench_recorder::{OperationKind, Outcome, Payload, Recorder, Requests, Timing, WINDOW_NS};
     use iotbench_sampler::{DiskCounters, Observation, Reading, Sample};
+    use iotbench_session::{BackendWord, Job, Place, find_written_profile};
     use ratatui::{Terminal, backend::TestBackend};
     use std::time::Duration;
+
+    /// A built-in profile as planned on a database.
+    fn planned(profile: &str, database: &str) -> Plan {
+        let (written, word) = (find_written_profile(profile).unwrap(), BackendWord::read(database).unwrap());
+        let job = Job::new(&written, word, &Overrides::default(), &[], false).unwrap();
+        job.plans("test", &Place::nowhere()).next().unwrap().unwrap().plan
+    }
 
     fn picture(state: &State, ending: bool, columns: u16, rows: u16) -> String {
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();

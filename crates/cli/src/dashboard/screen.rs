@@ -1,6 +1,6 @@
 //! The terminal as a dashboard takes it, and as it is given back on every way out.
 
-use crate::error::CliError;
+use iotbench_session::SessionError;
 use ratatui::{
     Terminal,
     backend::CrosstermBackend,
@@ -33,10 +33,10 @@ impl Screen {
     ///
     /// # Errors
     /// Standard error is no terminal on which can be drawn.
-    pub(crate) fn new() -> Result<Self, CliError> {
+    pub(crate) fn new() -> Result<Self, SessionError> {
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         if !io::stderr().is_terminal() || is_dumb {
-            return Err(CliError::usage(
+            return Err(SessionError::usage(
                 "--ui draws on a terminal, and standard error is none: leave it out, and progress comes as lines",
             ));
         }

@@ -1,14 +1,9 @@
 //! What the dashboard shows: the figures of the progress line, with their last minutes.
 
-use crate::{
-    console::printable_lines,
-    progress::{Course, ProgressFigures, Resources, clock, grouped},
-};
-use iotbench_engine::{Event, Plan, Second};
-use std::{
-    collections::{BTreeMap, VecDeque},
-    time::Duration,
-};
+use crate::console::printable_lines;
+use iotbench_engine::{Event, Plan};
+use iotbench_session::watch::{ProgressFigures, Watched};
+use std::collections::VecDeque;
 
 /// So many seconds are remembered.
 pub(super) const REMEMBERED: usize = 180;
@@ -22,28 +17,11 @@ pub(super) struct State {
     pub(super) title: String,
     /// Where it is in its suite; empty: it is of none.
     pub(super) among: String,
-    pub(super) course: Course,
+    pub(super) run: Watched,
     /// The last seconds of the load, each by its number.
     pub(super) seconds: VecDeque<(u64, ProgressFigures)>,
-    pub(super) totals: Totals,
-    /// Errors by cause.
-    pub(super) errors: BTreeMap<String, u64>,
-    pub(super) resources: Resources,
-    /// What is said of the phase beside its time.
-    pub(super) note: String,
     /// What happened, the newest last.
     pub(super) lines: VecDeque<String>,
-}
-
-/// Sums of the whole load.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Totals {
-    pub(super) ok: u64,
-    pub(super) fail: u64,
-    pub(super) unknown: u64,
-    pub(super) dropped: u64,
-    pub(super) points: u64,
-    pub(super) points_lost: u64,
 }
 
 impl State {
@@ -51,57 +29,21 @@ impl State {
         Self {
             title: format!("{} on {}:{}", plan.profile.name, plan.backend, plan.table.layout),
             among: printable_lines(among),
-            course: Course::new(plan),
+            run: Watched::new(plan),
             seconds: VecDeque::new(),
-            totals: Totals::default(),
-            errors: BTreeMap::new(),
-            resources: Resources::default(),
-            note: String::new(),
             lines: VecDeque::new(),
         }
     }
 
     pub(super) fn event(&mut self, event: &Event<'_>) {
-        if let Some(line) = self.course.event(event) {
+        if let Some(line) = self.run.event(event) {
             self.say(&line);
         }
-        match event {
-            Event::Phase { .. } => self.note.clear(),
-            Event::Preloaded { points, total } => {
-                self.note = format!("{} of {} datapoints", grouped(*points), grouped(*total));
+        if let (Event::Second(_), Some(second)) = (event, &self.run.second) {
+            self.seconds.push_back(second.clone());
+            if self.seconds.len() > REMEMBERED {
+                self.seconds.pop_front();
             }
-            Event::Settling { points, awaited } => {
-                self.note = format!("{} of {} datapoints stored", grouped(*points), grouped(*awaited));
-            }
-            Event::Acting(mark) => {
-                self.say(&format!("{}: {} …", clock(Duration::from_nanos(mark.from_ns)), mark.action));
-            }
-            Event::Second(second) => self.second(second),
-            Event::Step(_)
-            | Event::StepEnded { .. }
-            | Event::Started { .. }
-            | Event::Operations(_)
-            | Event::Checkpoint(_) => {}
-        }
-    }
-
-    fn second(&mut self, second: &Second<'_>) {
-        let counts = second.window.counts();
-        self.totals = Totals {
-            ok: self.totals.ok + counts.ok,
-            fail: self.totals.fail + counts.fail,
-            unknown: self.totals.unknown + counts.unknown,
-            dropped: self.totals.dropped + counts.dropped,
-            points: self.totals.points + counts.points.acked,
-            points_lost: self.totals.points_lost + counts.points.dropped,
-        };
-        for (cause, errors) in second.window.recording().errors().iter() {
-            *self.errors.entry(cause.into()).or_default() += errors.count;
-        }
-        self.resources.read(second.readings);
-        self.seconds.push_back((second.window.last_second(), ProgressFigures::of(second)));
-        if self.seconds.len() > REMEMBERED {
-            self.seconds.pop_front();
         }
     }
 
@@ -110,10 +52,5 @@ impl State {
         if self.lines.len() > LINES {
             self.lines.pop_front();
         }
-    }
-
-    /// The last second, if there was one.
-    pub(super) fn latest(&self) -> Option<&ProgressFigures> {
-        self.seconds.back().map(|(_, figures)| figures)
     }
 }

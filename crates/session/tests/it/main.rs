@@ -1,4 +1,4 @@
-//! Documents, folders and what people see of them.
+//! Documents, folders, what people see of them, and what needs no terminal.
 
 mod bounds;
 mod doubts;
@@ -12,4 +12,5 @@ mod studies;
 mod sweep;
 mod terminal;
 mod upper_ends;
+mod without_a_terminal;
 mod written;

@@ -1,10 +1,10 @@
 //! The options of agents: who makes the load, samples and serves.
 
-use crate::{error::CliError, nats::NatsArguments};
+use crate::nats::NatsArguments;
 use clap::{Args, ValueEnum};
 use iotbench_cluster::{AgentSelector, ClusterError, OnLoss, SigningKey, Wish};
 use iotbench_engine::Span;
-use iotbench_session::{AgentsWanted, Way};
+use iotbench_session::{AgentsWanted, SessionError, Way};
 use std::{path::PathBuf, time::Duration};
 
 /// Who makes the load.
@@ -67,13 +67,13 @@ impl AgentsArguments {
     }
 
     /// The broker that is named, with the key for the agents there; `None`: none is named, or nothing is wanted of any.
-    pub(crate) fn way(&self, insecure: bool) -> Result<Option<Way>, CliError> {
+    pub(crate) fn way(&self, insecure: bool) -> Result<Option<Way>, SessionError> {
         if !self.wanted().is_any() {
             return Ok(None);
         }
         let Some(broker) = self.nats.broker(insecure)? else { return Ok(None) };
         let file = self.agent_key.as_deref().ok_or_else(|| {
-            CliError::usage(
+            SessionError::usage(
                 "agents take signed orders only: give --agent-key FILE, which `iotbench agent-key FILE` makes, and start them with \
                  the public key that it prints (--trust KEY)",
             )
@@ -86,10 +86,10 @@ impl AgentsArguments {
         &self,
         insecure: bool,
         keep: bool,
-        has_address: impl FnOnce() -> Result<bool, CliError>,
-    ) -> Result<(), CliError> {
+        has_address: impl FnOnce() -> Result<bool, SessionError>,
+    ) -> Result<(), SessionError> {
         let Some(agent) = &self.server_at else { return Ok(()) };
-        let refused = |why: &str| Err(CliError::usage(format!("--server-at {agent}: {why}")));
+        let refused = |why: &str| Err(SessionError::usage(format!("--server-at {agent}: {why}")));
         if self.nats.broker(insecure)?.is_none() {
             return refused("needs agents at a NATS server: name it with --nats URL");
         }

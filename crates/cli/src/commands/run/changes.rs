@@ -1,11 +1,11 @@
 //! The options of `iotbench run` that change what the profile says.
 
-use crate::error::CliError;
 use clap::{Args, ValueEnum, builder::FalseyValueParser};
 use iotbench_engine::{
     Arrival, ArrivalOverride, Count, Datapoints, Overrides, RampState, Rate, ScenarioAction, SearchOverride, Span,
     Strategy,
 };
+use iotbench_session::SessionError;
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct ChangeArguments {
@@ -108,7 +108,7 @@ impl ChangeArguments {
     }
 
     /// The same as a search for the highest sustainable load.
-    pub(super) fn searching(self, search: SearchOverride) -> Result<Self, CliError> {
+    pub(super) fn searching(self, search: SearchOverride) -> Result<Self, SessionError> {
         let fixed = [
             (
                 self.duration.is_some(),
@@ -120,7 +120,7 @@ impl ChangeArguments {
             (self.vus.is_some(), "--vus", "the number of users is what is searched; --first says where it begins"),
         ];
         match fixed.into_iter().find(|(is_given, ..)| *is_given) {
-            Some((_, option, why)) => Err(CliError::usage(format!("{option} fixes the load: {why}"))),
+            Some((_, option, why)) => Err(SessionError::usage(format!("{option} fixes the load: {why}"))),
             None => Ok(Self { search: Some(search), ..self }),
         }
     }

@@ -1,62 +1,7 @@
 //! The command as given, for results: only values that are known to hold no secret are kept.
 
 use clap::{Arg, Command};
-use iotbench_session::shown;
-
-/// Options whose values hold no secret, whatever they are. The value of any other is hidden.
-const HARMLESS: &[&str] = &[
-    "agent-key",
-    "agents",
-    "arrival",
-    "backend",
-    "baseline",
-    "batch",
-    "clock-limit",
-    "connections",
-    "criterion",
-    "duration",
-    "first",
-    "format",
-    "history",
-    "layout",
-    "metric",
-    "metrics",
-    "most",
-    "nats-ca",
-    "nats-credentials",
-    "on-agent-loss",
-    "operations",
-    "out",
-    "over",
-    "output-format",
-    "profile",
-    "rate",
-    "resume",
-    "runs",
-    "sample",
-    "scenario",
-    "seed",
-    "server-at",
-    "server-memory",
-    "sessions",
-    "state",
-    "strategy",
-    "threshold",
-    "trial",
-    "trials",
-    "variant",
-    "verify",
-    "vus",
-    "warmup",
-    "width",
-];
-/// Words in a key whose value is a secret.
-const SECRET_WORDS: [&str; 5] = ["pass", "token", "secret", "credential", "auth"];
-/// Of what follows the address in `--via`, the keys that are iotbench's own.
-const VIA_KEYS: [&str; 2] = ["qos", "payload"];
-const HIDDEN: &str = "***";
-/// A longer word may be more than the name of a choice.
-const LONGEST_WORD: usize = 16;
+use iotbench_session::shown_option;
 
 /// A command of the program, its own name first, without secrets. `root`: all commands.
 pub(super) fn without_secrets(words: &[String], root: &Command) -> Vec<String> {
@@ -71,10 +16,12 @@ pub(super) fn without_secrets(words: &[String], root: &Command) -> Vec<String> {
             continue;
         };
         match (option, value) {
-            (option, Some(value)) => shown.push(format!("{name}{}", shown_value(option, value))),
+            (option, Some(value)) => {
+                shown.push(format!("{name}{}", shown_option(option.and_then(Arg::get_long), value)));
+            }
             (Some(option), None) if option.get_action().takes_values() => {
                 shown.push(word.clone());
-                shown.extend(words.next().map(|value| shown_value(Some(option), value)));
+                shown.extend(words.next().map(|value| shown_option(option.get_long(), value)));
             }
             _ => shown.push(word.clone()),
         }
@@ -109,65 +56,12 @@ impl<'a> Written<'a> {
     }
 }
 
-fn shown_value(option: Option<&Arg>, value: &str) -> String {
-    match option.and_then(Arg::get_long) {
-        Some("url") => shown(value),
-        Some("via") => shown_way(value),
-        Some("nats") => value.split(',').map(shown_broker).collect::<Vec<_>>().join(","),
-        Some("set" | "with") => shown_assignment(value),
-        Some(name) if HARMLESS.contains(&name) => value.into(),
-        _ => HIDDEN.into(),
-    }
-}
-
-/// What `--via` says, without user and password, and of what is asked of a broker only what is plain.
-fn shown_way(text: &str) -> String {
-    let (place, query) = text.split_once('?').unwrap_or((text, ""));
-    let place = if place == "mqtt" { place.into() } else { shown(place) };
-    if query.is_empty() {
-        return place;
-    }
-    let pair = |pair: &str| match pair.split_once('=') {
-        Some((key, _)) if VIA_KEYS.contains(&key) => pair.into(),
-        _ => shown_assignment(pair),
-    };
-    format!("{place}?{}", query.split('&').map(pair).collect::<Vec<_>>().join("&"))
-}
-
-/// A NATS server without what stands before the `@`, which is a token or a user with a password.
-fn shown_broker(text: &str) -> String {
-    let Some((scheme, rest)) = text.split_once("://") else { return HIDDEN.into() };
-    let host = rest.rsplit('@').next().unwrap_or_default();
-    let is_host =
-        !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]_".contains(&byte));
-    let host = if is_host { host } else { HIDDEN };
-    format!("{scheme}://{host}")
-}
-
-/// `key=value` with its value where that is a number, a list of them or one of a choice of words, and the key does not sound like
-/// a secret.
-fn shown_assignment(text: &str) -> String {
-    let Some((key, value)) = text.split_once('=') else { return HIDDEN.into() };
-    let is_secret = SECRET_WORDS.iter().any(|word| key.to_lowercase().contains(word));
-    if !is_secret && is_plain(value) { text.into() } else { format!("{key}={HIDDEN}") }
-}
-
-fn is_plain(value: &str) -> bool {
-    let value = value.trim().trim_matches('"');
-    let is_word = value.len() <= LONGEST_WORD && value.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-    // 60s, 1e6, 4KiB, 10%, [1, 2, 4]: at most a unit's letters beside figures.
-    let of_number = |byte: u8| byte.is_ascii_digit() || b".,-+%_ []\"".contains(&byte);
-    let letters = value.bytes().filter(|&byte| !of_number(byte)).count();
-    let is_number = value.starts_with(|first: char| first.is_ascii_digit() || "[-.".contains(first));
-    let items = value.split(',').count();
-    is_word || (is_number && letters <= 3 * items)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::arguments::Arguments;
     use clap::CommandFactory;
+    use iotbench_session::HARMLESS_OPTIONS;
 
     const CANARY: &str = "c4n4ry-7f";
 
@@ -182,7 +76,7 @@ mod tests {
             let mut options = root.get_subcommands().flat_map(Command::get_arguments);
             options.any(|option| option.get_long() == Some(name))
         };
-        let gone: Vec<_> = HARMLESS.iter().filter(|name| !is_option(name)).collect();
+        let gone: Vec<_> = HARMLESS_OPTIONS.iter().filter(|name| !is_option(name)).collect();
         assert!(gone.is_empty(), "{gone:?}");
     }
 
@@ -198,7 +92,7 @@ mod tests {
                 let both = [vec!["iotbench", name, &joined], vec!["iotbench", name, &joined[..long.len() + 2], CANARY]];
                 for words in both {
                     let is_kept = shown(&words).concat().contains(CANARY);
-                    assert_eq!(is_kept, HARMLESS.contains(&long), "{words:?}");
+                    assert_eq!(is_kept, HARMLESS_OPTIONS.contains(&long), "{words:?}");
                     hidden += usize::from(!is_kept);
                 }
             }

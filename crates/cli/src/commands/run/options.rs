@@ -5,8 +5,8 @@ use super::{
     target::TargetArguments,
 };
 use crate::{
-    commands::comparing::ComparisonArguments, error::CliError, exit_codes::EXIT_CODES, metrics::MetricsAddress,
-    passwords, suggestions::improved, teller::Teller, views::Views,
+    commands::comparing::ComparisonArguments, exit_codes::EXIT_CODES, passwords, suggestions::improved, teller::Teller,
+    views::Views,
 };
 use clap::{
     Args, CommandFactory, Parser, ValueEnum,
@@ -16,7 +16,8 @@ use iotbench_core::Endpoint;
 use iotbench_engine::{Bytes, Overrides, SearchOverride, VerifyMode};
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
 use iotbench_session::{
-    BackendWord, SessionOptions, SittingsWanted, Workload, admitted, endpoints, find_written_profile,
+    BackendWord, MetricsAddress, SessionError, SessionOptions, SittingsWanted, Workload, admitted, endpoints,
+    find_written_profile,
 };
 use std::{path::PathBuf, sync::Arc};
 
@@ -144,24 +145,24 @@ impl RunArguments {
     }
 
     /// A run as a suite means it: `options` as on the command line; this process makes its load.
-    pub(crate) fn of_suite(options: &[String], server_memory: Bytes) -> Result<Self, CliError> {
+    pub(crate) fn of_suite(options: &[String], server_memory: Bytes) -> Result<Self, SessionError> {
         #[derive(Parser)]
         #[command(name = "iotbench run", no_binary_name = true)]
         struct Words {
             #[command(flatten)]
             run: RunArguments,
         }
-        let unfit = |e| CliError::usage(improved(e, &Words::command()).render());
+        let unfit = |e| SessionError::usage(improved(e, &Words::command()).render());
         let Words { run } = Words::try_parse_from(options).map_err(unfit)?;
         let of_machines = ["--agents", "--sample", "--server-at"];
         if let Some(given) = of_machines.iter().find(|of| options.iter().any(|option| option.starts_with(**of))) {
-            return Err(CliError::usage(format!(
+            return Err(SessionError::usage(format!(
                 "agents are of the machines: leave {given} out of the suite's file, and give it to `iotbench suite`"
             )));
         }
         let agents = run.agents.without();
         if run.sessions.wanted().is_some() || run.is_resumed() {
-            return Err(CliError::usage(
+            return Err(SessionError::usage(
                 "a suite makes its runs itself: leave --sessions and --resume out of its file, and give --runs N to `iotbench suite`",
             ));
         }
@@ -175,7 +176,7 @@ impl RunArguments {
     }
 
     /// What is to be run.
-    pub(crate) fn workload(&self) -> Result<Workload<'static>, CliError> {
+    pub(crate) fn workload(&self) -> Result<Workload<'static>, SessionError> {
         self.check_comparison()?;
         let profile = find_written_profile(&self.profile)?;
         let databases =
@@ -196,9 +197,9 @@ impl RunArguments {
     }
 
     /// How it is run. `tree`: all commands.
-    pub(crate) fn session(&self, tree: &clap::Command) -> Result<SessionOptions, CliError> {
+    pub(crate) fn session(&self, tree: &clap::Command) -> Result<SessionOptions, SessionError> {
         let own = || std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-        let via = self.target.via.as_deref().map(str::parse).transpose().map_err(CliError::usage)?;
+        let via = self.target.via.as_deref().map(str::parse).transpose().map_err(SessionError::usage)?;
         Ok(SessionOptions {
             command: without_secrets(&self.command.clone().unwrap_or_else(own), tree),
             insecure: self.insecure,
@@ -214,7 +215,7 @@ impl RunArguments {
     }
 
     /// The sittings that are asked for, if what else is asked for goes with them.
-    pub(super) fn sittings(&self) -> Result<Option<SittingsWanted>, CliError> {
+    pub(super) fn sittings(&self) -> Result<Option<SittingsWanted>, SessionError> {
         let Some(wanted) = self.sessions.wanted() else { return Ok(None) };
         let unfit = [
             (self.runs > 1, "--runs", "a sitting is a run, and --sessions says how many there are"),
@@ -227,15 +228,15 @@ impl RunArguments {
             ),
         ];
         match unfit.into_iter().find(|(is_given, ..)| *is_given) {
-            Some((_, option, why)) => Err(CliError::usage(format!("{option} does not go with --sessions: {why}"))),
+            Some((_, option, why)) => Err(SessionError::usage(format!("{option} does not go with --sessions: {why}"))),
             None => Ok(Some(wanted)),
         }
     }
 
     /// Checks that what says how to compare has something to compare with.
-    pub(super) fn check_comparison(&self) -> Result<(), CliError> {
+    pub(super) fn check_comparison(&self) -> Result<(), SessionError> {
         match self.comparison.without_use().filter(|_| self.baseline.is_none()) {
-            Some(option) => Err(CliError::usage(format!(
+            Some(option) => Err(SessionError::usage(format!(
                 "{option} says how runs are compared, and nothing is: give --baseline DIR, or leave {option} out"
             ))),
             None => Ok(()),
@@ -243,15 +244,15 @@ impl RunArguments {
     }
 
     /// Opens the views that are asked for.
-    pub(super) fn open_views(&self) -> Result<Views, CliError> {
+    pub(super) fn open_views(&self) -> Result<Views, SessionError> {
         if self.ui && self.output_format == OutputFormat::Quiet {
-            return Err(CliError::usage("--ui shows what --output-format quiet does not: leave one out"));
+            return Err(SessionError::usage("--ui shows what --output-format quiet does not: leave one out"));
         }
         Views::open(self.ui, self.metrics)
     }
 
     /// The same run as a search for the highest sustainable load.
-    pub(crate) fn searching(self, search: SearchOverride) -> Result<Self, CliError> {
+    pub(crate) fn searching(self, search: SearchOverride) -> Result<Self, SessionError> {
         Ok(Self { changes: self.changes.searching(search)?, ..self })
     }
 
@@ -261,7 +262,7 @@ impl RunArguments {
     }
 
     /// Where the database is, if the user says so.
-    pub(super) fn endpoints(&self) -> Result<Vec<Endpoint>, CliError> {
-        Ok(endpoints(&self.target.url)?)
+    pub(super) fn endpoints(&self) -> Result<Vec<Endpoint>, SessionError> {
+        endpoints(&self.target.url)
     }
 }

@@ -1,17 +1,17 @@
 //! What a run prints on standard output.
 
-use super::{expected::ExpectedPlan, options::OutputFormat};
-use crate::{console, error::CliError};
+use super::options::OutputFormat;
+use crate::console;
 use iotbench_report::{
-    Document, REPORT_FILE, Repetitions, render, render_comparison, render_comparisons, render_repetitions,
-    render_sessions, render_sweep,
+    Document, REPORT_FILE, Repetitions, json_of_runs, render, render_comparison, render_comparisons,
+    render_repetitions, render_sessions, render_sweep,
 };
-use iotbench_session::{Done, Finished, Held, Runs};
+use iotbench_session::{Done, ExpectedPlan, Finished, Held, Runs, SessionError};
 use serde_json::json;
 use std::collections::BTreeMap;
 
 /// The results in the form that was asked for, and what comparing them with a baseline told.
-pub(super) fn print_results(runs: &Runs, format: OutputFormat) -> Result<(), CliError> {
+pub(super) fn print_results(runs: &Runs, format: OutputFormat) -> Result<(), SessionError> {
     let (done, repetitions) = (&runs.done, runs.repetitions.as_ref());
     let comparisons = runs.compared.as_ref().and_then(|compared| compared.as_ref().ok());
     match (comparisons, format) {
@@ -29,12 +29,12 @@ pub(super) fn print_results(runs: &Runs, format: OutputFormat) -> Result<(), Cli
 }
 
 /// What sittings tell together.
-pub(super) fn print_sittings(held: &Held, format: OutputFormat) -> Result<(), CliError> {
+pub(super) fn print_sittings(held: &Held, format: OutputFormat) -> Result<(), SessionError> {
     let path = console::printable_lines(&held.folder.display().to_string());
     match format {
         OutputFormat::Quiet => console::print(&format!("{path}\n")),
         OutputFormat::Json => {
-            let text = serde_json::to_string_pretty(&held.record).map_err(CliError::internal)?;
+            let text = serde_json::to_string_pretty(&held.record).map_err(SessionError::internal)?;
             console::print(&format!("{text}\n"))
         }
         OutputFormat::Text => {
@@ -44,7 +44,7 @@ pub(super) fn print_sittings(held: &Held, format: OutputFormat) -> Result<(), Cl
     }
 }
 
-fn print_runs(done: &[Done], repetitions: Option<&Repetitions>, format: OutputFormat) -> Result<(), CliError> {
+fn print_runs(done: &[Done], repetitions: Option<&Repetitions>, format: OutputFormat) -> Result<(), SessionError> {
     let folder = |done: &Done| console::printable_lines(&done.folder.display().to_string());
     match format {
         OutputFormat::Quiet => console::print(&done.iter().map(|done| folder(done) + "\n").collect::<String>()),
@@ -72,7 +72,7 @@ fn print_runs(done: &[Done], repetitions: Option<&Repetitions>, format: OutputFo
         OutputFormat::Json => match done {
             [] => Ok(()),
             [Done { runs, is_sweep: false, .. }] => {
-                runs.iter().try_for_each(|run| console::print(&run.document.to_json().map_err(CliError::internal)?))
+                runs.iter().try_for_each(|run| console::print(&run.document.to_json().map_err(SessionError::internal)?))
             }
             several => console::print(&format!("{:#}\n", document(several, repetitions)?)),
         },
@@ -80,13 +80,13 @@ fn print_runs(done: &[Done], repetitions: Option<&Repetitions>, format: OutputFo
 }
 
 /// Several runs as one document.
-fn document(done: &[Done], repetitions: Option<&Repetitions>) -> Result<serde_json::Value, CliError> {
-    let runs = done.iter().flat_map(documents).map(|document| serde_json::from_str(&document.to_json()?));
-    let runs: Vec<serde_json::Value> = runs.collect::<Result<_, _>>().map_err(CliError::internal)?;
-    Ok(match repetitions {
-        None => json!({ "runs": runs }),
-        Some(repetitions) => json!({ "runs": runs, "repetitions": repetitions }),
-    })
+fn document(done: &[Done], repetitions: Option<&Repetitions>) -> Result<serde_json::Value, SessionError> {
+    let runs: Vec<_> = done.iter().flat_map(documents).collect();
+    let mut document = json_of_runs(&runs).map_err(SessionError::internal)?;
+    if let Some(repetitions) = repetitions {
+        document["repetitions"] = json!(repetitions);
+    }
+    Ok(document)
 }
 
 /// The page that a run left; of several, `iotbench report` makes one.
@@ -109,7 +109,7 @@ fn text(done: &Done) -> String {
 }
 
 /// The plans of a dry run.
-pub(super) fn print_plans(plans: &[ExpectedPlan], format: OutputFormat) -> Result<(), CliError> {
+pub(super) fn print_plans(plans: &[ExpectedPlan], format: OutputFormat) -> Result<(), SessionError> {
     match (format, plans) {
         (OutputFormat::Quiet, _) => Ok(()),
         (OutputFormat::Json, [one]) => console::print(&format!("{:#}\n", json!(one))),
@@ -119,7 +119,8 @@ pub(super) fn print_plans(plans: &[ExpectedPlan], format: OutputFormat) -> Resul
     }
 }
 
-fn toml(value: &impl serde::Serialize) -> Result<String, CliError> {
-    let wrong = |e| CliError::internal(format!("this plan cannot be written as TOML ({e}): add --output-format json"));
+fn toml(value: &impl serde::Serialize) -> Result<String, SessionError> {
+    let wrong =
+        |e| SessionError::internal(format!("this plan cannot be written as TOML ({e}): add --output-format json"));
     toml::to_string_pretty(value).map_err(wrong)
 }

@@ -1,11 +1,11 @@
 //! A plan in words.
 
-use crate::console::columns;
 use iotbench_engine::{Course, GroupPlan, Load, OperationPlan, Payload, Plan, Planned, RampPlan, Span, StopPlan};
 use std::time::Duration;
 
-/// What the first of so many runs means, a line for each part.
-pub(crate) fn describe(planned: &Planned, runs: usize) -> String {
+/// What the first of so many runs means: the name of each part, and the part in words.
+#[must_use]
+pub fn plan_in_words(planned: &Planned, runs: usize) -> Vec<[String; 2]> {
     let plan = &planned.plan;
     let mut rows = vec![row("data", data(planned))];
     rows.extend(plan.groups.iter().map(|g| row(&g.name, group(g))));
@@ -17,11 +17,11 @@ pub(crate) fn describe(planned: &Planned, runs: usize) -> String {
     rows.push(row("stop", stop(&plan.stop)));
     rows.push(row("phases", phases(plan)));
     rows.extend(plan.remarks.iter().map(|remark| row("remark", remark.clone())));
-    columns(&rows)
+    rows
 }
 
 fn row(what: &str, is: String) -> [String; 2] {
-    [format!("  {what}"), is]
+    [what.into(), is]
 }
 
 fn span(ns: u64) -> Span {

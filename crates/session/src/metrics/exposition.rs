@@ -4,6 +4,7 @@ use super::{
     Board, Target,
     tally::{BOUNDS_NS, Place, Responses, Tally, Used},
 };
+use crate::watch::{LoadSoFar, PHASES};
 use iotbench_engine::Phase;
 use prometheus_client::{
     collector::Collector,
@@ -14,9 +15,6 @@ use prometheus_client::{
 use std::{fmt, time::Duration};
 
 type Labels = Vec<(&'static str, String)>;
-
-const PHASES: [Phase; 7] =
-    [Phase::Create, Phase::Preload, Phase::WarmUp, Phase::Measure, Phase::Drain, Phase::Verify, Phase::Drop];
 
 pub(super) fn text(board: &Board) -> Result<String, fmt::Error> {
     let mut registry = Registry::default();
@@ -38,30 +36,30 @@ impl Collector for Board {
 
 impl Board {
     fn operations(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let offered = self.each(|tally| [(None, tally.counts.offered)]);
+        let offered = self.each(|tally| [(None, tally.load.counts.offered)]);
         counter(encoder, "iotbench_operations_offered", "Operations that were due", offered)?;
-        let ended = self.each(|Tally { counts, .. }| {
+        let ended = self.each(|Tally { load: LoadSoFar { counts, .. }, .. }| {
             let of = |outcome, count| (Some(("outcome", outcome)), count);
             [of("ok", counts.ok), of("fail", counts.fail), of("unknown", counts.unknown), of("dropped", counts.dropped)]
         });
         counter(encoder, "iotbench_operations", "Operations by how they ended; dropped: never started", ended)?;
         let errors =
-            self.each(|tally| tally.errors.iter().map(|(cause, &count)| (Some(("cause", cause.as_str())), count)));
+            self.each(|tally| tally.load.errors.iter().map(|(cause, &count)| (Some(("cause", cause.as_str())), count)));
         counter(encoder, "iotbench_errors", "Errors by cause", errors)
     }
 
     fn datapoints(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let points = self.each(|Tally { counts, .. }| {
+        let points = self.each(|Tally { load: LoadSoFar { counts, .. }, .. }| {
             let (of, points) = (|fate, count| (Some(("fate", fate)), count), counts.points);
             let sent = [of("acked", points.acked), of("failed", points.failed), of("unknown", points.unknown)];
             sent.into_iter().chain([of("dropped", points.dropped)])
         });
         counter(encoder, "iotbench_points", "Datapoints by their fate; dropped: lost before they were sent", points)?;
-        let values = self.each(|tally| [(None, tally.counts.values_acked)]);
+        let values = self.each(|tally| [(None, tally.load.counts.values_acked)]);
         counter(encoder, "iotbench_values", "Values of the acknowledged datapoints", values)?;
-        let rows = self.each(|tally| [(None, tally.counts.rows_read)]);
+        let rows = self.each(|tally| [(None, tally.load.counts.rows_read)]);
         counter(encoder, "iotbench_rows_read", "Rows of answers", rows)?;
-        let bytes = self.each(|tally| [(None, tally.counts.bytes)]);
+        let bytes = self.each(|tally| [(None, tally.load.counts.bytes)]);
         counter(encoder, "iotbench_content_bytes", "Content sent and received, as far as the backend tells", bytes)
     }
 
@@ -96,13 +94,13 @@ impl Board {
 
     /// What is only told of the run that is under way.
     fn present(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let present = self.present.and_then(|present| Some((&self.targets.get(present.target)?.0, present)));
+        let present = self.present.as_ref().and_then(|present| Some((&self.targets.get(present.target)?.0, present)));
         let phases = present.iter().flat_map(|(target, present)| {
             let of = |phase: Phase| (target.labels(Some(("phase", phase.name()))), u64::from(phase == present.phase));
             PHASES.map(of)
         });
         gauge(encoder, "iotbench_phase", "1 for the phase that the run is in", phases)?;
-        let users = present.iter().map(|(target, present)| (target.labels(None), u64::from(present.users)));
+        let users = present.iter().map(|(target, present)| (target.labels(None), u64::from(present.figures.users)));
         gauge(encoder, "iotbench_users", "Virtual users; 0 where there are none", users)?;
         let step = present.iter().filter_map(|(target, p)| Some((target.labels(None), u64::from(p.step?.load))));
         gauge(encoder, "iotbench_step_load", "The load of a search's present step", step)?;
@@ -110,7 +108,7 @@ impl Board {
             let of = |quantile, ns: Option<u64>| {
                 Some((target.labels(Some(("quantile", quantile))), Duration::from_nanos(ns?).as_secs_f64()))
             };
-            [of("0.5", present.p50_ns), of("0.99", present.p99_ns)].into_iter().flatten()
+            [of("0.5", present.figures.p50_ns), of("0.99", present.figures.p99_ns)].into_iter().flatten()
         });
         let help = "Response times of the last second that succeeded";
         gauge(encoder, "iotbench_response_quantile_seconds", help, quantiles)

@@ -1,6 +1,7 @@
 //! Samples as lines of a table or of CSV.
 
-use iotbench_sampler::{Observation, Sample, SamplerReport};
+use crate::size::binary_size;
+use iotbench_sampler::{Observation, Sample, SamplerReport, UsageBetween};
 
 const TEXT_HEAD: &str = "    time   cpu %  procs       PSS       RSS    read/s   write/s   net in/s  net out/s\n";
 const CSV_HEAD: &str = "at_s,cpu_s,user_s,system_s,processes,rss_bytes,pss_bytes,disk_read_bytes,disk_written_bytes,\
@@ -8,41 +9,49 @@ const CSV_HEAD: &str = "at_s,cpu_s,user_s,system_s,processes,rss_bytes,pss_bytes
 
 /// Turns observations into lines. Rates are differences to the sample before.
 #[derive(Debug)]
-pub(super) struct Table {
+pub struct SampleTable {
     csv: bool,
     before: Option<Sample>,
 }
 
 /// A line of the table.
 #[derive(Debug)]
-pub(super) struct Line {
-    pub(super) text: String,
+pub struct SampleLine {
+    /// With its end; empty: there is none.
+    pub text: String,
     /// The target has ended.
-    pub(super) last: bool,
+    pub last: bool,
 }
 
-impl Table {
-    pub(super) fn text() -> Self {
+impl SampleTable {
+    /// For people.
+    #[must_use]
+    pub fn text() -> Self {
         Self { csv: false, before: None }
     }
 
-    pub(super) fn csv() -> Self {
+    /// Raw counters as CSV.
+    #[must_use]
+    pub fn csv() -> Self {
         Self { csv: true, before: None }
     }
 
-    pub(super) fn head(&self) -> &'static str {
+    /// The line above all.
+    #[must_use]
+    pub fn head(&self) -> &'static str {
         if self.csv { CSV_HEAD } else { TEXT_HEAD }
     }
 
-    pub(super) fn line(&mut self, observation: &Observation) -> Line {
+    /// The line of an observation.
+    pub fn line(&mut self, observation: &Observation) -> SampleLine {
         match observation {
-            Observation::Gone => Line { text: String::new(), last: true },
-            Observation::Unreadable(why) if self.csv => Line { text: format!("# {why}\n"), last: false },
-            Observation::Unreadable(why) => Line { text: format!("{why}\n"), last: false },
+            Observation::Gone => SampleLine { text: String::new(), last: true },
+            Observation::Unreadable(why) if self.csv => SampleLine { text: format!("# {why}\n"), last: false },
+            Observation::Unreadable(why) => SampleLine { text: format!("{why}\n"), last: false },
             Observation::Sampled(sample) => {
                 let before = self.before.replace(*sample);
                 let text = if self.csv { csv(sample) } else { before.map_or(String::new(), |b| text(&b, sample)) };
-                Line { text, last: false }
+                SampleLine { text, last: false }
             }
         }
     }
@@ -67,34 +76,32 @@ fn csv(s: &Sample) -> String {
 }
 
 fn text(before: &Sample, s: &Sample) -> String {
-    let elapsed_s = (s.at.saturating_sub(before.at)).as_secs_f64().max(1e-9);
-    let size = |figure: Option<u64>| figure.map_or("-".into(), bytes);
-    let rate = |figure: fn(&Sample) -> Option<u64>| {
-        let grown = figure(s).zip(figure(before)).map(|(now, then)| now.saturating_sub(then));
-        #[expect(
-            clippy::cast_precision_loss,
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a rate for the eye"
-        )]
-        grown.map_or("-".into(), |g| bytes((g as f64 / elapsed_s) as u64))
-    };
+    let Some(usage) = UsageBetween::between(before, s) else { return String::new() };
+    let size = |figure: Option<u64>| figure.map_or("-".into(), binary_size);
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a rate for the eye"
+    )]
+    let rate = |grown: Option<u64>| size(grown.map(|grown| (grown as f64 / usage.elapsed_s) as u64));
     format!(
         "{:>7.1}s {:>7.1} {:>6} {:>9} {:>9} {:>9} {:>9} {:>10} {:>10}\n",
         s.at.as_secs_f64(),
-        (s.cpu_s - before.cpu_s) / elapsed_s * 100.0,
+        usage.cpu_pct(),
         s.processes,
         size(s.pss_bytes),
         size(s.rss_bytes),
-        rate(|s| s.disk.read_bytes),
-        rate(|s| s.disk.written_bytes),
-        rate(|s| s.network.rx_bytes),
-        rate(|s| s.network.tx_bytes)
+        rate(usage.disk_read_bytes),
+        rate(usage.disk_written_bytes),
+        rate(usage.net_rx_bytes),
+        rate(usage.net_tx_bytes)
     )
 }
 
 /// The whole time in one line.
-pub(super) fn total(report: &SamplerReport) -> String {
+#[must_use]
+pub fn render_sampled(report: &SamplerReport) -> String {
     let mut text = String::new();
     for s in &report.subjects {
         let cpu = s
@@ -102,7 +109,7 @@ pub(super) fn total(report: &SamplerReport) -> String {
             .total_s
             .zip(s.cpu.pct_mean)
             .map_or("unknown".into(), |(s, pct)| format!("{s:.2} s, {pct:.1} % of a core"));
-        let figure = |f: Option<u64>| f.map_or("unknown".into(), bytes);
+        let figure = |f: Option<u64>| f.map_or("unknown".into(), binary_size);
         let least = if s.network.is_least { "at least " } else { "" };
         text.push_str(&format!(
             "total: CPU {cpu}; PSS at most {}; read {}, written {}; received {least}{}, sent {least}{}; sampling itself took {:.2} % of a core\n",
@@ -115,11 +122,6 @@ pub(super) fn total(report: &SamplerReport) -> String {
         ));
     }
     text
-}
-
-/// A size for people, such as `12.3 MiB`.
-fn bytes(n: u64) -> String {
-    indicatif::BinaryBytes(n).to_string()
 }
 
 #[cfg(test)]
@@ -142,7 +144,7 @@ mod tests {
 
     #[test]
     fn rates_are_differences_and_what_is_unknown_is_not_zero() {
-        let mut table = Table::text();
+        let mut table = SampleTable::text();
         assert_eq!(table.line(&sample(1, 1.0, Some(1000))).text, "");
         let line = table.line(&sample(3, 2.0, Some(1000 + 4096))).text;
         let cells: Vec<&str> = line.split_whitespace().collect();
@@ -151,7 +153,7 @@ mod tests {
 
     #[test]
     fn csv_has_a_cell_for_every_title() {
-        let mut table = Table::csv();
+        let mut table = SampleTable::csv();
         let line = table.line(&sample(1, 1.0, None)).text;
         assert_eq!(line.split(',').count(), CSV_HEAD.split(',').count());
         assert!(line.ends_with(",,,\n"), "{line}");
@@ -159,6 +161,6 @@ mod tests {
 
     #[test]
     fn the_end_of_the_target_is_the_last_line() {
-        assert!(Table::csv().line(&Observation::Gone).last);
+        assert!(SampleTable::csv().line(&Observation::Gone).last);
     }
 }

@@ -1,49 +1,23 @@
 //! What a target has done so far: sums that never fall. Pure.
 
-use crate::progress::Usage;
-use iotbench_recorder::{LatencyHistogram, Window, WindowCounts};
-use iotbench_sampler::{Observation, Reading, Sample};
+use crate::watch::LoadSoFar;
+use iotbench_recorder::{LatencyHistogram, Window};
+use iotbench_sampler::{Observation, Reading, Sample, UsageBetween};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Upper bounds of the response time's buckets: five a decade from 10 µs to 100 s.
-pub(super) const BOUNDS_NS: [u64; 36] = [
-    10_000,
-    16_000,
-    25_000,
-    40_000,
-    63_000,
-    100_000,
-    160_000,
-    250_000,
-    400_000,
-    630_000,
-    1_000_000,
-    1_600_000,
-    2_500_000,
-    4_000_000,
-    6_300_000,
-    10_000_000,
-    16_000_000,
-    25_000_000,
-    40_000_000,
-    63_000_000,
-    100_000_000,
-    160_000_000,
-    250_000_000,
-    400_000_000,
-    630_000_000,
-    1_000_000_000,
-    1_600_000_000,
-    2_500_000_000,
-    4_000_000_000,
-    6_300_000_000,
-    10_000_000_000,
-    16_000_000_000,
-    25_000_000_000,
-    40_000_000_000,
-    63_000_000_000,
-    100_000_000_000,
-];
+pub(super) const BOUNDS_NS: [u64; 36] = bounds_ns();
+
+const fn bounds_ns() -> [u64; 36] {
+    const STEPS: [u64; 5] = [10, 16, 25, 40, 63];
+    let mut bounds_ns = [0; 36];
+    let mut at = 0_u32;
+    while at < 36 {
+        bounds_ns[at as usize] = STEPS[at as usize % 5] * 10_u64.pow(3 + at / 5);
+        at += 1;
+    }
+    bounds_ns
+}
 
 /// A subject's role and node.
 pub(super) type Place = (Arc<str>, u32);
@@ -51,10 +25,8 @@ pub(super) type Place = (Arc<str>, u32);
 /// The sums of a target.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    /// Events of all seconds.
-    pub(super) counts: WindowCounts,
-    /// Errors by cause.
-    pub(super) errors: BTreeMap<String, u64>,
+    /// Operations, datapoints and errors.
+    pub(super) load: LoadSoFar,
     /// Response times of what succeeded.
     pub(super) response: Responses,
     /// Resources by role and node.
@@ -82,7 +54,7 @@ pub(super) struct Used {
     /// Its last sample of the present run.
     last: Option<Sample>,
     /// The sum of what it used.
-    pub(super) usage: Usage,
+    pub(super) usage: UsageBetween,
     /// What it holds; `None`: not known, or it is gone.
     pub(super) memory_bytes: Option<u64>,
 }
@@ -98,10 +70,7 @@ impl Tally {
     /// A second of the run is complete.
     pub(super) fn second(&mut self, window: &Window, readings: &[Reading]) {
         let recording = window.recording();
-        self.counts.merge(window.counts());
-        for (cause, errors) in recording.errors().iter() {
-            *self.errors.entry(cause.into()).or_default() += errors.count;
-        }
+        self.load.add(window);
         for kind in 0..recording.kinds().len() {
             self.response.add(recording.kind(kind).by_operation().ok().response());
         }
@@ -114,7 +83,7 @@ impl Tally {
         let used = self.used.entry((Arc::clone(&reading.role), reading.node)).or_default();
         match &reading.observation {
             Observation::Sampled(sample) => {
-                if let Some(usage) = used.last.as_ref().and_then(|last| Usage::between(last, sample)) {
+                if let Some(usage) = used.last.as_ref().and_then(|last| UsageBetween::between(last, sample)) {
                     used.usage.add(&usage);
                 }
                 used.memory_bytes = sample.pss_bytes.or(sample.rss_bytes);

@@ -1,20 +1,23 @@
-//! `--metrics`: the figures of each second, added up, for Prometheus.
+//! The figures of each second, added up, for Prometheus.
 
 mod address;
 mod exposition;
 mod server;
 mod tally;
 
-pub(crate) use address::MetricsAddress;
+pub use address::MetricsAddress;
 
-use crate::{console, error::CliError};
+use crate::{error::SessionError, watch::ProgressFigures};
 use iotbench_engine::{Event, Observer, Phase, Plan, Step};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex, PoisonError},
+};
 use tally::Tally;
 
-/// What is served: one for a command, however many runs it has.
+/// What is served: one for a program, however many runs it has.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Metrics(Arc<Mutex<Board>>);
+pub struct Metrics(Arc<Mutex<Board>>);
 
 /// What was loaded so far, and what is going on.
 #[derive(Clone, Debug, Default)]
@@ -33,30 +36,29 @@ struct Target {
 }
 
 /// The run that is under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Present {
     /// Its target's place.
     target: usize,
     phase: Phase,
-    /// Virtual users.
-    users: u32,
     step: Option<Step>,
-    /// Response times of the last second, as the progress line shows them.
-    p50_ns: Option<u64>,
-    p99_ns: Option<u64>,
+    /// The last second.
+    figures: ProgressFigures,
 }
 
 impl Metrics {
-    /// Begins to serve, and says where. The address is taken now, so that one that is in use is told before anything is run.
-    pub(crate) fn serve(address: MetricsAddress) -> Result<Self, CliError> {
+    /// Begins to serve `/metrics`, and gives where: a port of 0 is any that is free. It ends with the program.
+    ///
+    /// # Errors
+    /// The address cannot be listened at. It is taken now, so that one that is in use is told before anything is run.
+    pub fn serve(address: MetricsAddress) -> Result<(Self, SocketAddr), SessionError> {
         let metrics = Self::default();
         let address = server::start(address, metrics.clone())?;
-        console::say(&format!("metrics: http://{address}/metrics"));
-        Ok(metrics)
+        Ok((metrics, address))
     }
 
     /// Who takes the figures of a run.
-    pub(crate) fn observer(&self, plan: &Plan) -> impl Observer + use<> {
+    pub fn observer(&self, plan: &Plan) -> impl Observer + use<> {
         let target = Target {
             profile: plan.profile.name.clone(),
             backend: plan.backend.clone(),
@@ -86,7 +88,7 @@ impl Board {
         if let Some((_, tally)) = self.targets.get_mut(target) {
             tally.begin_run();
         }
-        self.present = Some(Present { target, phase: Phase::Create, users: 0, step: None, p50_ns: None, p99_ns: None });
+        self.present = Some(Present { target, phase: Phase::Create, step: None, figures: ProgressFigures::default() });
     }
 
     fn event(&mut self, event: &Event<'_>) {
@@ -95,9 +97,7 @@ impl Board {
             Event::Phase { phase, .. } => present.phase = *phase,
             Event::Step(step) => present.step = Some(*step),
             Event::Second(second) => {
-                let figures = crate::progress::ProgressFigures::of(second);
-                present.users = second.users;
-                (present.p50_ns, present.p99_ns) = (figures.p50_ns, figures.p99_ns);
+                present.figures = ProgressFigures::of(second);
                 if let Some((_, tally)) = self.targets.get_mut(present.target) {
                     tally.second(second.window, second.readings);
                 }
@@ -126,7 +126,15 @@ impl Drop for RunMetrics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_plan::planned;
+    use crate::{BackendWord, Job, Place, find_written_profile};
+    use iotbench_engine::Overrides;
+
+    /// A built-in profile as planned on a database.
+    fn planned(profile: &str, database: &str) -> Plan {
+        let (written, word) = (find_written_profile(profile).unwrap(), BackendWord::read(database).unwrap());
+        let job = Job::new(&written, word, &Overrides::default(), &[], false).unwrap();
+        job.plans("test", &Place::nowhere()).next().unwrap().unwrap().plan
+    }
 
     #[test]
     fn a_target_that_is_run_again_goes_on_and_another_has_its_own() {

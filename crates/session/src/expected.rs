@@ -1,72 +1,90 @@
 //! What a run takes at most, in words, before it begins: time and disk.
 
-use crate::{console, error::CliError, plan_text, progress::grouped};
+use crate::{
+    error::SessionError,
+    job::{Job, Place},
+    machine::room,
+    options::SessionOptions,
+    plan_text,
+};
 use iotbench_engine::{
     DiskBound, Forecast, MAX_DRIFT_REPEATS_OF_A_SEARCH, MAX_REPEATS, MIN_FREE_BYTES, Plan, Planned, RampPlan, RampRoom,
     Rounds, Span,
 };
-use iotbench_session::{Job, Place, SessionError, SessionOptions, decimal_size as size, room};
+use iotbench_report::{decimal_size as size, figure::count};
 use serde::Serialize;
 use std::time::Duration;
 
 /// What is expected of a run.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Expected {
+pub struct Expected {
     /// How long its load takes at most, in seconds.
-    load_s: f64,
+    pub load_s: f64,
     /// The datapoints that it writes at most; none: not bounded.
     #[serde(skip_serializing_if = "Option::is_none")]
-    points_at_most: Option<u64>,
+    pub points_at_most: Option<u64>,
     /// How long it takes.
-    time: String,
+    pub time: String,
     /// How much it stores.
-    disk: String,
+    pub disk: String,
     /// What each request carries.
-    requests: Vec<String>,
+    pub requests: Vec<String>,
 }
 
 /// A plan with what is expected of it.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct ExpectedPlan {
+pub struct ExpectedPlan {
+    /// The plan.
     #[serde(flatten)]
-    plan: Plan,
-    expected: Expected,
+    pub plan: Plan,
+    /// What is expected of it.
+    pub expected: Expected,
 }
 
 /// The plans of every run of these jobs.
-pub(super) fn plans(jobs: &[Job<'_>], options: &SessionOptions) -> Result<Vec<ExpectedPlan>, CliError> {
-    let nowhere = Place::nowhere();
-    let planned = jobs.iter().flat_map(|job| job.plans("dry-run", &nowhere).map(move |planned| (job, planned)));
-    let with_expected = planned.map(|(job, planned)| {
-        let planned = planned?;
-        Ok(ExpectedPlan { expected: Expected::new(job, &planned, options), plan: planned.plan })
-    });
-    with_expected.collect()
+///
+/// # Errors
+/// One cannot be planned.
+pub fn expected_plans(jobs: &[Job<'_>], options: &SessionOptions) -> Result<Vec<ExpectedPlan>, SessionError> {
+    let plans = jobs.iter().map(|job| plans_of(job, "dry-run", options)).collect::<Result<Vec<_>, _>>()?;
+    Ok(plans.into_iter().flatten().collect())
 }
 
-/// Says what the runs of these jobs take at most: of each job's the greatest, and the time of all together.
-/// Each is run `rounds` times.
-pub(super) fn say(jobs: &[Job<'_>], rounds: u32, options: &SessionOptions) -> Result<(), CliError> {
+fn plans_of(job: &Job<'_>, run_id: &str, options: &SessionOptions) -> Result<Vec<ExpectedPlan>, SessionError> {
+    let with_expected = |planned: Result<Planned, SessionError>| {
+        let planned = planned?;
+        Ok(ExpectedPlan { expected: Expected::new(job, &planned, options), plan: planned.plan })
+    };
+    job.plans(run_id, &Place::nowhere()).map(with_expected).collect()
+}
+
+/// What the runs of these jobs take at most, as lines: of each job's the greatest, and the time of all together. Each is run
+/// `rounds` times.
+///
+/// # Errors
+/// One cannot be planned.
+pub fn expected_in_words(jobs: &[Job<'_>], rounds: u32, options: &SessionOptions) -> Result<Vec<String>, SessionError> {
     let repeated = rounds as usize;
-    let (mut runs, mut load_s) = (0, 0.0);
+    let (mut lines, mut runs, mut load_s) = (Vec::new(), 0, 0.0);
     for job in jobs {
-        let nowhere = Place::nowhere();
-        let expected = job.plans("expected", &nowhere).map(|planned| Ok(Expected::new(job, &planned?, options)));
-        let expected = expected.collect::<Result<Vec<_>, SessionError>>()?;
-        runs += repeated * expected.len();
-        load_s += f64::from(rounds) * expected.iter().map(|one| one.load_s).sum::<f64>();
-        let which = match (expected.len(), repeated) {
+        let plans = plans_of(job, "expected", options)?;
+        runs += repeated * plans.len();
+        load_s += f64::from(rounds) * plans.iter().map(|one| one.expected.load_s).sum::<f64>();
+        let which = match (plans.len(), repeated) {
             (1, 1) => String::new(),
             (1, n) => format!(", each of {n} runs"),
             (values, n) => format!(", the greatest of {} runs", values * n),
         };
-        let greatest = expected.iter().max_by_key(|one| one.points_at_most.unwrap_or(u64::MAX));
-        greatest.into_iter().for_each(|one| console::say(&format!("{}{which}: {}", job.title(), one.line())));
+        let expected = plans.iter().map(|one| &one.expected);
+        let greatest = expected.max_by_key(|one| one.points_at_most.unwrap_or(u64::MAX));
+        lines.extend(
+            greatest.map(|Expected { time, disk, .. }| format!("{}{which}: time: {time}; disk: {disk}", job.title())),
+        );
     }
     if runs > 1 {
-        console::say(&format!("all {runs} runs: load about {load_s:.0} s in all"));
+        lines.push(format!("all {runs} runs: load about {load_s:.0} s in all"));
     }
-    Ok(())
+    Ok(lines)
 }
 
 impl Expected {
@@ -79,11 +97,6 @@ impl Expected {
             disk: disk(job, planned, &forecast, options),
             requests: plan_text::requests(&planned.plan),
         }
-    }
-
-    /// In one line.
-    fn line(&self) -> String {
-        format!("time: {}; disk: {}", self.time, self.disk)
     }
 }
 
@@ -126,7 +139,7 @@ fn time(plan: &Plan, forecast: &Forecast) -> String {
     };
     let before = match forecast.history_points {
         0 => String::new(),
-        points => format!("before it a history of {} datapoints, as fast as the database takes it; ", grouped(points)),
+        points => format!("before it a history of {} datapoints, as fast as the database takes it; ", count(points)),
     };
     format!(
         "{before}{load}, then at most {} for late answers, and to settle and to count at most {} each",
@@ -143,8 +156,7 @@ fn disk(job: &Job<'_>, planned: &Planned, forecast: &Forecast, options: &Session
     let room = room(job, options);
     let room = room
         .map_or_else(|| "how much room there is, its machine knows".into(), |free| format!("{} are free", size(free)));
-    let data =
-        |points: u64| format!("{} datapoints, {} as plain values", grouped(points), size(forecast.bytes(points)));
+    let data = |points: u64| format!("{} datapoints, {} as plain values", count(points), size(forecast.bytes(points)));
     let own = "what the database adds (indexes, logs) is its own";
     match (forecast.points(), forecast.points_per_s, &plan.ramp) {
         (Some(0), ..) => "nothing is written".into(),
@@ -180,7 +192,7 @@ fn of_ramp(RampRoom { certain, at_once }: RampRoom) -> String {
 /// That greater loads are not tried because of the disk.
 fn bound(plan: &Plan) -> String {
     let said = |(bound, ramp): (DiskBound, &RampPlan)| {
-        let (most, quantity, disk) = (grouped(ramp.most().into()), ramp.quantity.name(), size(bound.bytes));
+        let (most, quantity, disk) = (count(ramp.most().into()), ramp.quantity.name(), size(bound.bytes));
         format!("; more than {most} {quantity} are not tried, because they may need more than {disk} (ramp.most_disk)")
     };
     plan.disk_bound.zip(plan.ramp.as_ref()).map(said).unwrap_or_default()
@@ -189,14 +201,15 @@ fn bound(plan: &Plan) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::run::options::RunArguments;
-    use iotbench_engine::{Bytes, RampState};
+    use crate::suite::read_options;
+    use iotbench_engine::RampState;
+    use std::path::Path;
 
     /// What a built-in profile on a database needs at once, and the greatest load that its search may try.
     fn at_once(options: &[&str]) -> (RampState, u64, u32) {
         let options: Vec<String> = options.iter().map(ToString::to_string).collect();
-        let arguments = RunArguments::of_suite(&options, Bytes(1 << 30)).unwrap();
-        let job = &arguments.workload().unwrap().jobs().unwrap()[0];
+        let (workload, _) = read_options(&options, Path::new("results")).unwrap();
+        let job = &workload.jobs().unwrap()[0];
         let planned = job.plans("test", &Place::nowhere()).next().unwrap().unwrap();
         let room = planned.plan.ramp_room(&*planned.dataset).unwrap();
         (planned.plan.state, room.at_once.unwrap(), planned.plan.ramp.unwrap().most())

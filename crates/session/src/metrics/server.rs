@@ -1,7 +1,7 @@
 //! A small HTTP server on a thread of its own: one connection and one request at a time.
 
 use super::{Metrics, MetricsAddress, exposition};
-use crate::error::CliError;
+use crate::error::SessionError;
 use http_body_util::Full;
 use hyper::{
     Method, Request, Response, StatusCode,
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Takes the address and serves until the program ends. Gives where: a port of 0 is any that is free.
-pub(super) fn start(address: MetricsAddress, metrics: Metrics) -> Result<SocketAddr, CliError> {
+pub(super) fn start(address: MetricsAddress, metrics: Metrics) -> Result<SocketAddr, SessionError> {
     let MetricsAddress(address) = address;
     let listen = || {
         let listener = TcpListener::bind(address)?;
@@ -33,14 +33,14 @@ pub(super) fn start(address: MetricsAddress, metrics: Metrics) -> Result<SocketA
         Ok((listener.local_addr()?, listener))
     };
     let taken = |e: io::Error| {
-        CliError::usage(format!("--metrics cannot be served at {address}: {e}; name another address or port"))
+        SessionError::usage(format!("--metrics cannot be served at {address}: {e}; name another address or port"))
     };
     let (address, listener) = listen().map_err(taken)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|e| CliError::internal(format!("--metrics: no runtime: {e}")))?;
+    let runtime = runtime.map_err(|e| SessionError::internal(format!("--metrics: no runtime: {e}")))?;
     let serve = move || runtime.block_on(accept(listener, metrics));
     let thread = std::thread::Builder::new().name("metrics".into()).spawn(serve);
-    thread.map(|_| address).map_err(|e| CliError::internal(format!("--metrics: no thread: {e}")))
+    thread.map(|_| address).map_err(|e| SessionError::internal(format!("--metrics: no thread: {e}")))
 }
 
 async fn accept(listener: TcpListener, metrics: Metrics) {

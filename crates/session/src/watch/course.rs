@@ -1,46 +1,75 @@
 //! Where a run is.
 
-use super::{figures::grouped, search::Search};
+use super::search::Search;
 use iotbench_engine::{Event, Phase, Plan, Step};
+use iotbench_report::figure::count;
 use std::time::{Duration, Instant};
+
+/// All phases, in their order.
+pub const PHASES: [Phase; 7] =
+    [Phase::Create, Phase::Preload, Phase::WarmUp, Phase::Measure, Phase::Drain, Phase::Verify, Phase::Drop];
 
 /// The phase and the step that a run is in, and how long they take.
 #[derive(Clone, Debug)]
-pub(crate) struct Course {
+pub struct Course {
     phase: Phase,
     began: Instant,
     length: Option<Duration>,
     search: Option<Search>,
     step: Option<Step>,
+    note: String,
 }
 
 impl Course {
-    pub(crate) fn new(plan: &Plan) -> Self {
+    pub(super) fn new(plan: &Plan) -> Self {
         Self {
             phase: Phase::Create,
             began: Instant::now(),
             length: None,
             search: plan.ramp.as_ref().map(Search::new),
             step: None,
+            note: String::new(),
         }
     }
 
-    pub(crate) fn phase(&self) -> Phase {
+    /// The phase that it is in.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
         self.phase
     }
 
     /// How long the phase takes at most, where that is known.
-    pub(super) fn length(&self) -> Option<Duration> {
+    #[must_use]
+    pub fn length(&self) -> Option<Duration> {
         self.length
     }
 
+    /// How far the phase is, of one that counts datapoints; else empty.
+    #[must_use]
+    pub fn note(&self) -> &str {
+        &self.note
+    }
+
+    /// The step of a ramp that was begun last.
+    #[must_use]
+    pub fn step(&self) -> Option<Step> {
+        self.step
+    }
+
     /// Follows the run. Of a step that has ended: what it found out.
-    pub(crate) fn event(&mut self, event: &Event<'_>) -> Option<String> {
+    pub(super) fn event(&mut self, event: &Event<'_>) -> Option<String> {
         match event {
             Event::Phase { phase, length_ns } => {
                 self.phase = *phase;
                 self.began = Instant::now();
                 self.length = length_ns.map(Duration::from_nanos);
+                self.note.clear();
+            }
+            Event::Preloaded { points, total } => {
+                self.note = format!("{} of {} datapoints", count(*points), count(*total));
+            }
+            Event::Settling { points, awaited } => {
+                self.note = format!("{} of {} datapoints stored", count(*points), count(*awaited));
             }
             Event::Step(step) => self.step = Some(*step),
             Event::StepEnded { figures, measured } => {
@@ -53,12 +82,12 @@ impl Course {
     }
 
     /// Phase, step, users if there are any, and time.
-    pub(crate) fn parts(&self, users: u32) -> Vec<String> {
+    pub(super) fn parts(&self, users: u32) -> Vec<String> {
         let mut parts = vec![self.phase.name().to_owned()];
         if let (Some(step), Some(search), Phase::Measure) = (self.step, &self.search, self.phase) {
             parts.push(search.place(step));
         }
-        parts.extend((users > 0).then(|| format!("{} users", grouped(u64::from(users)))));
+        parts.extend((users > 0).then(|| format!("{} users", count(u64::from(users)))));
         parts.push(self.time());
         parts
     }
@@ -78,7 +107,8 @@ impl Course {
 }
 
 /// A time as `m:ss`.
-pub(crate) fn clock(time: Duration) -> String {
+#[must_use]
+pub fn clock(time: Duration) -> String {
     let seconds = time.as_secs() + u64::from(time.subsec_millis() >= 500);
     format!("{}:{:02}", seconds / 60, seconds % 60)
 }

@@ -1,10 +1,8 @@
 //! How far the search for the greatest load is.
 
-use super::{
-    course::clock,
-    figures::{duration, grouped},
-};
+use super::{course::clock, figures::duration};
 use iotbench_engine::{Decision, Purpose, Quantity, RampPlan, RampPolicy, Step, StepFigures, TrialReport};
+use iotbench_report::figure::count;
 use std::time::Duration;
 
 /// Follows the search with a policy of its own.
@@ -56,7 +54,7 @@ impl Search {
         let between = bounds
             .lower
             .zip(bounds.upper)
-            .map(|(lower, upper)| format!(", between {} and {}", grouped(u64::from(lower)), grouped(u64::from(upper))));
+            .map(|(lower, upper)| format!(", between {} and {}", count(u64::from(lower)), count(u64::from(upper))));
         between.unwrap_or_default()
     }
 
@@ -107,14 +105,14 @@ impl Search {
         let visible = visible.unwrap_or_default();
         format!(
             "{:>7} {}: {} ops/s, {} values/s, {mean}{p99}{visible}{lost}: {verdict}",
-            grouped(u64::from(figures.step.load)),
+            count(u64::from(figures.step.load)),
             match self.quantity {
                 Quantity::Users => "users",
                 Quantity::OperationsPerSecond => "ops/s offered",
                 Quantity::Devices => "devices",
             },
-            grouped(operations),
-            grouped(values),
+            count(operations),
+            count(values),
         )
     }
 }

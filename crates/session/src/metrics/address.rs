@@ -7,7 +7,7 @@ use std::{
 
 /// An address to listen at. A port alone is one of this machine's loopback: who wants others to see says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MetricsAddress(pub(super) SocketAddr);
+pub struct MetricsAddress(pub(super) SocketAddr);
 
 impl FromStr for MetricsAddress {
     type Err = String;

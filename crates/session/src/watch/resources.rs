@@ -1,13 +1,13 @@
 //! What processes use, between one sample and the next.
 
-use indicatif::BinaryBytes;
 use iotbench_engine::MACHINE_ROLE;
-use iotbench_sampler::{Observation, Reading, Sample};
+use iotbench_report::binary_size;
+use iotbench_sampler::{Observation, Reading, Sample, UsageBetween};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// The latest figures of every role and node.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Resources {
+pub struct Resources {
     latest: BTreeMap<(Arc<str>, u32), Latest>,
 }
 
@@ -15,64 +15,11 @@ pub(crate) struct Resources {
 struct Latest {
     sample: Sample,
     /// Since the sample before; `None`: there is none.
-    usage: Option<Usage>,
-}
-
-/// What was used between two samples, or in all.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Usage {
-    /// How long it was.
-    pub(crate) elapsed_s: f64,
-    /// CPU time in seconds of one core.
-    pub(crate) cpu_s: f64,
-    /// Fetched from storage devices; like the others `None` where it cannot be told.
-    pub(crate) disk_read_bytes: Option<u64>,
-    /// Sent to storage devices.
-    pub(crate) disk_written_bytes: Option<u64>,
-    /// Received.
-    pub(crate) net_rx_bytes: Option<u64>,
-    /// Sent.
-    pub(crate) net_tx_bytes: Option<u64>,
-}
-
-impl Usage {
-    /// Between two samples; `None`: no time lies between them.
-    pub(crate) fn between(before: &Sample, now: &Sample) -> Option<Self> {
-        let elapsed = now.at.checked_sub(before.at).filter(|e| !e.is_zero())?;
-        let grown = |of: fn(&Sample) -> Option<u64>| Some(of(now)?.saturating_sub(of(before)?));
-        Some(Self {
-            elapsed_s: elapsed.as_secs_f64(),
-            cpu_s: (now.cpu_s - before.cpu_s).max(0.0),
-            disk_read_bytes: grown(|sample| sample.disk.read_bytes),
-            disk_written_bytes: grown(|sample| sample.disk.written_bytes),
-            net_rx_bytes: grown(|sample| sample.network.rx_bytes),
-            net_tx_bytes: grown(|sample| sample.network.tx_bytes),
-        })
-    }
-
-    /// Adds what was used afterwards. What is known of a part only is told of that part.
-    pub(crate) fn add(&mut self, later: &Self) {
-        let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
-            (None, None) => None,
-            _ => Some(one.unwrap_or(0) + other.unwrap_or(0)),
-        };
-        *self = Self {
-            elapsed_s: self.elapsed_s + later.elapsed_s,
-            cpu_s: self.cpu_s + later.cpu_s,
-            disk_read_bytes: sum(self.disk_read_bytes, later.disk_read_bytes),
-            disk_written_bytes: sum(self.disk_written_bytes, later.disk_written_bytes),
-            net_rx_bytes: sum(self.net_rx_bytes, later.net_rx_bytes),
-            net_tx_bytes: sum(self.net_tx_bytes, later.net_tx_bytes),
-        };
-    }
-
-    fn cpu_pct(&self) -> f64 {
-        self.cpu_s / self.elapsed_s * 100.0
-    }
+    usage: Option<UsageBetween>,
 }
 
 impl Resources {
-    pub(crate) fn read(&mut self, readings: &[Reading]) {
+    pub(super) fn read(&mut self, readings: &[Reading]) {
         for reading in readings {
             let Observation::Sampled(sample) = reading.observation else { continue };
             if &*reading.role == MACHINE_ROLE {
@@ -81,13 +28,13 @@ impl Resources {
             let key = (Arc::clone(&reading.role), reading.node);
             let before = self.latest.get(&key);
             // The same sample may be read twice.
-            let usage = before.and_then(|b| Usage::between(&b.sample, &sample).or(b.usage));
+            let usage = before.and_then(|b| UsageBetween::between(&b.sample, &sample).or(b.usage));
             self.latest.insert(key, Latest { sample, usage });
         }
     }
 
     /// A row of a table for each role and node: its name, CPU, memory, and what goes to and from disk and network a second.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = [String; 7]> + '_ {
+    pub fn rows(&self) -> impl Iterator<Item = [String; 7]> + '_ {
         self.latest.iter().map(|((role, node), latest)| {
             let usage = latest.usage.unwrap_or_default();
             let per_s = |bytes: Option<u64>| {
@@ -97,13 +44,13 @@ impl Resources {
                     clippy::cast_sign_loss,
                     reason = "three digits are shown"
                 )]
-                let of_a_second = |bytes: u64| BinaryBytes((bytes as f64 / usage.elapsed_s) as u64).to_string();
+                let of_a_second = |bytes: u64| binary_size((bytes as f64 / usage.elapsed_s) as u64);
                 bytes.map_or_else(|| "–".into(), of_a_second)
             };
             [
                 name(role, *node),
                 latest.usage.map_or_else(|| "–".into(), |usage| format!("{:.0} %", usage.cpu_pct())),
-                memory(&latest.sample).map_or_else(|| "–".into(), |bytes| BinaryBytes(bytes).to_string()),
+                memory(&latest.sample).map_or_else(|| "–".into(), binary_size),
                 per_s(usage.disk_read_bytes),
                 per_s(usage.disk_written_bytes),
                 per_s(usage.net_rx_bytes),
@@ -112,10 +59,11 @@ impl Resources {
         })
     }
 
-    pub(super) fn parts(&self) -> impl Iterator<Item = String> + '_ {
+    /// CPU and memory of each role and node in words.
+    pub fn parts(&self) -> impl Iterator<Item = String> + '_ {
         self.latest.iter().map(|((role, node), latest)| {
             let cpu = latest.usage.map(|usage| format!(" CPU {:.0} %", usage.cpu_pct())).unwrap_or_default();
-            let memory = memory(&latest.sample).map(|m| format!(" {}", BinaryBytes(m))).unwrap_or_default();
+            let memory = memory(&latest.sample).map(|m| format!(" {}", binary_size(m))).unwrap_or_default();
             format!("{}{cpu}{memory}", name(role, *node))
         })
     }

@@ -1,21 +1,48 @@
-//! The figures of one second.
+//! The figures of one second, and of all so far.
 
 use iotbench_engine::Second;
-use iotbench_recorder::{KindRecording, Level};
+use iotbench_recorder::{KindRecording, Level, Window, WindowCounts};
+use iotbench_report::figure::count;
+use std::collections::BTreeMap;
+
+/// The sums of a load, which never fall.
+#[derive(Clone, Debug, Default)]
+pub struct LoadSoFar {
+    /// Events of all seconds.
+    pub counts: WindowCounts,
+    /// Errors by cause.
+    pub errors: BTreeMap<String, u64>,
+}
+
+impl LoadSoFar {
+    /// Adds what happened in a second.
+    pub fn add(&mut self, window: &Window) {
+        self.counts.merge(window.counts());
+        for (cause, errors) in window.recording().errors().iter() {
+            *self.errors.entry(cause.into()).or_default() += errors.count;
+        }
+    }
+
+    /// Operations that failed, timed out or were dropped.
+    #[must_use]
+    pub fn failures(&self) -> u64 {
+        self.counts.fail + self.counts.unknown + self.counts.dropped
+    }
+}
 
 /// What one second showed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct ProgressFigures {
-    pub(crate) users: u32,
-    pub(crate) operations_per_s: u64,
-    pub(crate) values_per_s: u64,
-    /// Response times of what succeeded.
-    pub(crate) p50_ns: Option<u64>,
-    pub(crate) p99_ns: Option<u64>,
-    /// Operations that failed, timed out or were dropped, and lost datapoints.
-    pub(crate) failures: u64,
-    /// Datapoints that nobody sent in time.
-    pub(crate) points_lost: u64,
+pub struct ProgressFigures {
+    /// Virtual users at its end; 0 where there are none.
+    pub users: u32,
+    /// Operations that were answered.
+    pub operations_per_s: u64,
+    /// Values that were acknowledged.
+    pub values_per_s: u64,
+    /// The median response time of what succeeded.
+    pub p50_ns: Option<u64>,
+    /// The 99th percentile of the same.
+    pub p99_ns: Option<u64>,
 }
 
 impl ProgressFigures {
@@ -32,14 +59,13 @@ impl ProgressFigures {
             values_per_s: counts.values_acked / length_s,
             p50_ns,
             p99_ns,
-            failures: counts.fail + counts.unknown + counts.dropped,
-            points_lost: counts.points.dropped,
         }
     }
 
-    pub(super) fn parts(&self) -> Vec<String> {
-        let mut parts =
-            vec![format!("{} ops/s, {} values/s", grouped(self.operations_per_s), grouped(self.values_per_s))];
+    /// Rates and response times in words.
+    #[must_use]
+    pub fn parts(&self) -> Vec<String> {
+        let mut parts = vec![format!("{} ops/s, {} values/s", count(self.operations_per_s), count(self.values_per_s))];
         if let (Some(p50), Some(p99)) = (self.p50_ns, self.p99_ns) {
             parts.push(format!("response p50 {}, p99 {}", duration(p50), duration(p99)));
         }
@@ -53,21 +79,9 @@ fn quantiles(kind: &KindRecording) -> (Option<u64>, Option<u64>) {
     (response.value_at(Level::P50), response.value_at(Level::P99))
 }
 
-/// A count with its thousands set apart.
-pub(crate) fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// A duration with three digits and its unit.
-pub(crate) fn duration(ns: u64) -> String {
+#[must_use]
+pub fn duration(ns: u64) -> String {
     let (unit, size) = match ns {
         1_000_000_000.. => ("s", 1e9),
         1_000_000.. => ("ms", 1e6),
@@ -86,8 +100,6 @@ mod tests {
 
     #[test]
     fn figures_are_easy_to_read() {
-        assert_eq!(grouped(1_234_567), "1,234,567");
-        assert_eq!(grouped(999), "999");
         assert_eq!(duration(1_234_567), "1.23 ms");
         assert_eq!(duration(123_456), "123 µs");
         assert_eq!(duration(98_765_432_100), "98.8 s");
