@@ -18,7 +18,7 @@
 //!
 //! # Limits
 //! - Timestamps are 64-bit nanoseconds: a device's time stands still at the year 2262.
-//! - A recording is held in memory and has at most 1 GiB; it is played once.
+//! - The datapoints of a recording are held in memory, by default at most 1 GiB; it is played once.
 //! - With late datapoints, a position of the sending order may name an index that is planned a little after that
 //!   position's own (by at most share × delay datapoints): a sequence in which some are late and none is missing must
 //!   move the others up.
