@@ -26,7 +26,7 @@
 //! # Invariants
 //! - A datapoint never depends on anything but seed, origin, device, index and the dataset's parameters.
 //! - No `sin`, `exp`, `ln` or `pow` of the platform enters a value: only operations that IEEE 754 rounds exactly.
-//! - Nothing here reads a clock; nothing does I/O but opening a recording or a file of signals.
+//! - Nothing here reads a clock; nothing does I/O but opening a recording, or learning from one, or a file of signals.
 //! - Filling a warm batch and encoding it into a warm buffer never allocate.
 
 mod alias;
@@ -36,6 +36,7 @@ mod counter_hash;
 mod dataset;
 mod datasets;
 mod encode;
+mod learn;
 mod noise;
 mod oscillator;
 mod random_text;
@@ -49,5 +50,6 @@ pub use config::{DEFAULT_ORIGIN_NS, DatasetConfig, DatasetError, DatasetInfo, Op
 pub use dataset::Dataset;
 pub use datasets::{DATASETS, MACHINE_AMPLITUDE, MachineCycles, ShapeInfo};
 pub use encode::{Encoder, Format, UnknownFormat};
+pub use learn::{LearnOptions, Learned, Likeness, learn};
 pub use recording::RecordingError;
 pub use text_file::{open_regular, read_regular, read_regular_text};

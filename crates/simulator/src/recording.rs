@@ -17,12 +17,12 @@ mod tsbs;
 
 pub use error::RecordingError;
 pub use plan::{Broken, RecordedTime, RecordingForm, RecordingPlan};
+pub use reader::RowReader;
+pub use row::{Row, type_name};
+pub use survey::Survey;
 
 use error::Fault;
 use iotbench_core::{Column, Schema, TextColumn, ValueType};
-use reader::RowReader;
-use row::Row;
-use survey::Survey;
 
 /// Datapoints as recorded.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Recording {
     /// # Errors
     /// A file that cannot be read, more datapoints than may be held, lines that are broken; with file, line and column.
     pub fn read(plan: &RecordingPlan<'_>) -> Result<Self, RecordingError> {
-        let survey = Survey::read(plan, |_, _| Ok(()))?;
+        let survey = Survey::read(plan, true, |_, _| Ok(()))?;
         let mut reader = RowReader::open(plan, &survey.names)?;
         let (mut row, mut devices) = (Row::default(), Vec::<Sent>::new());
         while reader.next(&mut row)? {
@@ -76,20 +76,9 @@ impl Recording {
         if recorded.is_empty() {
             return Err(RecordingError::Empty { file: reader.file().into(), skipped: reader.skipped() });
         }
-        let remark = remark(&reader, &survey);
+        let remark = survey.remark(&reader);
         Ok(Self { schema: survey.schema, devices: recorded, remark })
     }
-}
-
-fn remark(reader: &RowReader, survey: &Survey) -> Option<String> {
-    let lines = reader.first_skipped().map(|first| {
-        let n = reader.skipped();
-        format!("{n} broken line{} skipped, the first: {first}", if n == 1 { " was" } else { "s were" })
-    });
-    let signals = (!survey.left_out.is_empty())
-        .then(|| format!("signals that most lines lack were left out: {}", survey.left_out.join(", ")));
-    let parts: Vec<String> = lines.into_iter().chain(signals).collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// One device's datapoints in the order of the file.

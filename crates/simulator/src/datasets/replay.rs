@@ -11,7 +11,12 @@ use crate::{
 };
 use iotbench_core::{Batch, Column, Run, Schema, Setting, Settings, ValueType};
 use serde::Deserialize;
-use std::{collections::BTreeMap, ops::Range, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    ops::Range,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 pub(crate) const INFO: DatasetInfo = DatasetInfo {
     name: "replay",
@@ -46,9 +51,10 @@ const PARAMETERS: &[Setting] = &[
     Setting { key: "memory_mib", default: "1024", help: "most memory that the datapoints may take, in MiB" },
 ];
 
+/// What a profile says of a recording.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Parameters {
+pub struct ReplayParameters {
     file: PathBuf,
     format: RecordingForm,
     speed: f64,
@@ -61,7 +67,7 @@ struct Parameters {
     memory_mib: u32,
 }
 
-impl Default for Parameters {
+impl Default for ReplayParameters {
     fn default() -> Self {
         Self {
             file: PathBuf::new(),
@@ -78,24 +84,44 @@ impl Default for Parameters {
     }
 }
 
-fn open(parameters: &Settings, opening: Opening<'_>) -> Result<Arc<dyn Dataset>, ParameterError> {
-    let parameters: Parameters = typed(parameters, PARAMETERS)?;
-    if parameters.file.as_os_str().is_empty() {
-        return Err(ParameterError::key("file", "is missing: a replay needs the name of a file"));
+impl ReplayParameters {
+    /// As written.
+    ///
+    /// # Errors
+    /// An unknown key, a value that does not fit, or no file.
+    pub fn read(parameters: &Settings) -> Result<Self, ParameterError> {
+        let parameters: Self = typed(parameters, PARAMETERS)?;
+        if parameters.file.as_os_str().is_empty() {
+            return Err(ParameterError::key("file", "is missing: a replay needs the name of a file"));
+        }
+        Ok(parameters)
     }
-    let path = opening.base.join(&parameters.file);
-    let plan = RecordingPlan {
-        path: &path,
-        form: parameters.format,
-        time: parameters.time_unit,
-        measurement: &parameters.measurement,
-        device_tag: &parameters.device_tag,
-        signals: &parameters.signals,
-        types: &parameters.types,
-        broken: parameters.broken,
-        memory_bytes: u64::from(parameters.memory_mib) << 20,
-    };
-    let mut recording = Recording::read(&plan).map_err(Box::new)?;
+
+    /// Where the file is.
+    pub fn path(&self, base: &Path) -> PathBuf {
+        base.join(&self.file)
+    }
+
+    /// How the file at this path is read.
+    pub fn plan<'a>(&'a self, path: &'a Path) -> RecordingPlan<'a> {
+        RecordingPlan {
+            path,
+            form: self.format,
+            time: self.time_unit,
+            measurement: &self.measurement,
+            device_tag: &self.device_tag,
+            signals: &self.signals,
+            types: &self.types,
+            broken: self.broken,
+            memory_bytes: u64::from(self.memory_mib) << 20,
+        }
+    }
+}
+
+fn open(parameters: &Settings, opening: Opening<'_>) -> Result<Arc<dyn Dataset>, ParameterError> {
+    let parameters = ReplayParameters::read(parameters)?;
+    let path = parameters.path(opening.base);
+    let mut recording = Recording::read(&parameters.plan(&path)).map_err(Box::new)?;
     if recording.devices.len() < opening.devices as usize {
         let message = format!("holds {} devices, {} are wanted", recording.devices.len(), opening.devices);
         return Err(ParameterError::key("file", format!("{}: {message}", path.display())));

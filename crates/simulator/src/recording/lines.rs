@@ -22,14 +22,14 @@ pub type Bytes = BufReader<Box<dyn Read>>;
 #[derive(Clone, Debug)]
 pub struct Reached {
     read_bytes: Rc<Cell<u64>>,
-    /// The file's size.
-    pub size_bytes: u64,
+    size_bytes: u64,
 }
 
 impl Reached {
-    /// How much was read, in bytes of the file as it lies on the disk.
-    pub fn read_bytes(&self) -> u64 {
-        self.read_bytes.get()
+    /// The part of the file, as it lies on the disk, that was read.
+    #[expect(clippy::cast_precision_loss, reason = "a part, to be shown")]
+    pub fn part(&self) -> f64 {
+        self.read_bytes.get() as f64 / self.size_bytes.max(1) as f64
     }
 }
 

@@ -1,7 +1,7 @@
 //! One datapoint as a file has it, whatever its form.
 
 use super::error::Fault;
-use iotbench_core::{Column, Value, ValueType};
+use iotbench_core::{Column, Schema, Value, ValueType};
 
 /// A datapoint with a cell for each signal that the file has named so far. Its buffers are kept from row to row.
 #[derive(Debug, Default)]
@@ -130,6 +130,15 @@ impl Row {
             (Seen::Text(text), ValueType::Text) => Ok(Value::Text(text)),
             (Seen::Text(text), _) => Err(misfit(&format!("{text:?}"))),
         }
+    }
+
+    /// Whether there is a value of its type for each signal.
+    ///
+    /// # Errors
+    /// See [`Row::value`].
+    pub fn check(&self, schema: &Schema) -> Result<(), Fault> {
+        let mut signals = schema.signals().iter().enumerate();
+        signals.try_for_each(|(place, signal)| self.value(place, &signal.name, signal.value_type).map(|_| ()))
     }
 
     /// Appends the values of a row to columns; none where one does not fit.

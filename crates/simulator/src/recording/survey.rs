@@ -37,12 +37,13 @@ struct Facts {
 }
 
 impl Survey {
-    /// Reads a file once. `look` sees each row, and says where it is asked to hold what it cannot.
+    /// Reads a file once. `is_held`: all its datapoints have to fit into memory. `look` sees each row.
     ///
     /// # Errors
     /// A file that cannot be read, broken lines that are not skipped, more than fits into memory.
     pub fn read(
         plan: &RecordingPlan<'_>,
+        is_held: bool,
         mut look: impl FnMut(&RowReader, &Row) -> Result<(), RecordingError>,
     ) -> Result<Self, RecordingError> {
         let mut reader = RowReader::open(plan, plan.signals)?;
@@ -65,7 +66,7 @@ impl Survey {
             newest_ns[device] = row.time_ns.max(newest_ns[device]);
             rows[device] += 1;
             total += 1;
-            if total % ROWS_BETWEEN_LOOKS == 0 {
+            if is_held && total % ROWS_BETWEEN_LOOKS == 0 {
                 reader.check_memory(needed_bytes(&facts, total, &reader) + late * LATE_BYTES)?;
             }
             look(&reader, &row)?;
@@ -78,7 +79,9 @@ impl Survey {
         if total == 0 {
             return Err(RecordingError::Empty { file: reader.file().into(), skipped: reader.skipped() });
         }
-        reader.check_memory(needed_bytes(&facts, total, &reader) + late * LATE_BYTES)?;
+        if is_held {
+            reader.check_memory(needed_bytes(&facts, total, &reader) + late * LATE_BYTES)?;
+        }
         Self::concluded(plan, &reader, &facts, rows, total)
     }
 
@@ -109,6 +112,20 @@ impl Survey {
             message: e.to_string(),
         })?;
         Ok(Self { schema, names, rows, left_out })
+    }
+}
+
+impl Survey {
+    /// What was left out in this reading of the same file and why, where something was.
+    pub fn remark(&self, reader: &RowReader) -> Option<String> {
+        let lines = reader.first_skipped().map(|first| {
+            let n = reader.skipped();
+            format!("{n} broken line{} skipped, the first: {first}", if n == 1 { " was" } else { "s were" })
+        });
+        let signals = (!self.left_out.is_empty())
+            .then(|| format!("signals that most lines lack were left out: {}", self.left_out.join(", ")));
+        let parts: Vec<String> = lines.into_iter().chain(signals).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 }
 
