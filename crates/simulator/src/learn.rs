@@ -140,8 +140,8 @@ impl Seen {
                 continue;
             }
             let placed = times.take(row.device, row.time_ns);
-            regularity.take(placed);
-            sketches.take(&row, placed);
+            let periods = regularity.take(placed);
+            sketches.take(&row, placed, periods);
             rows.take(&row, &survey.schema);
             batches += u64::from(last != Some(row.device));
             last = Some(row.device);

@@ -23,12 +23,15 @@ const MAX_DECIMALS: u8 = 9;
 #[derive(Debug)]
 pub struct Numbers {
     values: Reservoir<f64>,
-    /// From one datapoint of a device to its next.
+    /// From one datapoint of a device to the one that is due next.
     steps: u64,
     same: u64,
-    falls: u64,
     moved: f64,
+    /// From one to the one that came next, and over how many periods.
+    pairs: u64,
+    falls: u64,
     risen: f64,
+    periods: u64,
     least_first: f64,
 }
 
@@ -36,23 +39,29 @@ impl Numbers {
     /// None yet.
     pub fn new(most: usize, hash: CounterHash) -> Self {
         let values = Reservoir::new(most, hash);
-        Self { values, steps: 0, same: 0, falls: 0, moved: 0.0, risen: 0.0, least_first: f64::INFINITY }
+        let (steps, same, moved) = (0, 0, 0.0);
+        let (pairs, falls, risen, periods) = (0, 0, 0.0, 0);
+        Self { values, steps, same, moved, pairs, falls, risen, periods, least_first: f64::INFINITY }
     }
 
-    /// Takes a value, and the one before it of the same device.
+    /// Takes a value, and the one of the same device so many periods before it.
     #[inline]
-    pub fn take(&mut self, value: f64, before: Option<f64>) {
+    pub fn take(&mut self, value: f64, before: Option<f64>, periods: u64) {
         self.values.take(value);
         let Some(before) = before else {
             self.least_first = self.least_first.min(value);
             return;
         };
         let step = value - before;
-        self.steps += 1;
-        self.same += u64::from(step == 0.0);
+        self.pairs += 1;
         self.falls += u64::from(step < 0.0);
-        self.moved += step.abs();
         self.risen += step;
+        self.periods += periods;
+        if periods == 1 {
+            self.steps += 1;
+            self.same += u64::from(step == 0.0);
+            self.moved += step.abs();
+        }
     }
 
     /// Those that are kept, in order.
@@ -94,10 +103,10 @@ impl Numbers {
 
     /// Where a signal that never falls begins, and its mean growth.
     fn counter(&self) -> Option<(f64, f64)> {
-        let grows = self.steps > 0 && self.risen > 0.0 && ratio(self.falls, self.steps) <= MAX_FALLS;
+        let grows = self.pairs > 0 && self.risen > 0.0 && ratio(self.falls, self.pairs) <= MAX_FALLS;
         // A value that rose a few times and was held else is no counter.
         let often = ratio(self.steps - self.same, self.steps) > 0.5;
-        (grows && often).then(|| (self.least_first, self.risen / count(self.steps)))
+        (grows && often).then(|| (self.least_first, self.risen / count(self.periods.max(1))))
     }
 
     /// Digits after the point that suffice for every value; none where there are too many.

@@ -51,8 +51,8 @@ impl Sketches {
         Self { signals: schema.signals().to_vec(), sketches, devices: Vec::new() }
     }
 
-    /// Takes the values of a row, in which there is one for each signal.
-    pub fn take(&mut self, row: &Row, placed: Placed) {
+    /// Takes the values of a row, in which there is one for each signal, and which is so many periods after the newest.
+    pub fn take(&mut self, row: &Row, placed: Placed, periods: u64) {
         let device = row.device as usize;
         if self.devices.len() <= device {
             self.devices.resize(device + 1, OfDevice::default());
@@ -69,13 +69,13 @@ impl Sketches {
             let bits = match (sketch, value) {
                 (Sketch::Texts(texts), Value::Text(text)) => {
                     let hash = text_hash(text);
-                    texts.take(text, hash, before);
+                    texts.take(text, hash, before.filter(|_| periods == 1));
                     hash
                 }
                 (Sketch::Numbers(numbers), value) => {
                     let number = value.as_f64().unwrap_or(0.0);
                     of_device.sums[place] += number;
-                    numbers.take(number, before.map(f64::from_bits));
+                    numbers.take(number, before.map(f64::from_bits), periods);
                     number.to_bits()
                 }
                 _ => 0,

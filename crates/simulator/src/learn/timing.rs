@@ -13,6 +13,8 @@ use serde_json::{Map, Value, json};
 const MAX_KEPT: usize = 1 << 16;
 /// Less than this share of the datapoints is not worth a key.
 const LEAST_SHARE: f64 = 1e-5;
+/// Devices that begin so many periods apart do so on purpose.
+const FAR_APART: i64 = 100;
 /// The grids that a period is probably on, the coarsest first.
 const GRIDS_NS: [i64; 14] = [
     60_000_000_000,
@@ -109,6 +111,20 @@ impl Times {
         self.devices.iter().flatten().count()
     }
 
+    /// How far the devices' clocks are off, at most; none where they begin a whole number of periods apart, as those do whose first
+    /// datapoints are missing, or so far apart that it is no matter of clocks.
+    fn offset_ns(&self, period_ns: i64, jitter_ns: i64) -> Option<i64> {
+        let first_ns = self.devices.iter().flatten().map(|times| times.first_ns).min()?;
+        let allowed_ns = jitter_ns.max(self.resolution_ns - 1);
+        let is_in_phase = |times: &DeviceTimes| {
+            let phase_ns = times.first_ns.saturating_sub(first_ns) % period_ns;
+            phase_ns <= allowed_ns || period_ns - phase_ns <= allowed_ns
+        };
+        let offset_ns = self.spread_ns().saturating_sub(jitter_ns) / 2;
+        let is_off = !self.devices.iter().flatten().all(is_in_phase) && offset_ns >= self.resolution_ns;
+        (is_off && offset_ns <= period_ns.saturating_mul(FAR_APART)).then_some(offset_ns)
+    }
+
     /// How far apart the devices begin.
     fn spread_ns(&self) -> i64 {
         let firsts = || self.devices.iter().flatten().map(|times| times.first_ns);
@@ -128,10 +144,9 @@ pub struct Regularity {
     /// Steps of more than one period, and periods without a datapoint in them.
     gaps: u64,
     missing: u64,
-    /// Single steps, and how far they are from the usual time: in sum, and at most.
+    /// Single steps, and how far they are from the usual time in sum.
     single: u64,
     off_ns: i128,
-    most_off_ns: i64,
     doubled: u64,
     behind: u64,
     behind_ns: Reservoir<f64>,
@@ -150,16 +165,16 @@ impl Regularity {
             missing: 0,
             single: 0,
             off_ns: 0,
-            most_off_ns: 0,
             doubled: 0,
             behind: 0,
             behind_ns: Reservoir::new(MAX_KEPT, hash),
         }
     }
 
-    /// Counts a datapoint.
-    pub fn take(&mut self, placed: Placed) {
+    /// Counts a datapoint; how many periods it is after the newest.
+    pub fn take(&mut self, placed: Placed) -> u64 {
         self.rows += 1;
+        let mut periods = 0;
         match placed {
             Placed::First => {}
             Placed::Doubled => self.doubled += 1,
@@ -168,21 +183,22 @@ impl Regularity {
                 self.behind_ns.take(nanoseconds(by_ns));
             }
             Placed::After(after_ns) => {
-                let steps = after_ns.saturating_add(self.usual_ns / 2).checked_div(self.usual_ns).unwrap_or(1).max(1);
+                let steps = after_ns.saturating_add(self.usual_ns / 2).checked_div(self.usual_ns).unwrap_or(1);
+                periods = steps.unsigned_abs().max(1);
                 self.after += 1;
-                self.steps += steps.unsigned_abs();
+                self.steps += periods;
                 self.steps_ns += i128::from(after_ns);
-                if steps > 1 {
+                if periods > 1 {
                     self.gaps += 1;
-                    self.missing += steps.unsigned_abs() - 1;
+                    self.missing += periods - 1;
                 } else {
                     let off_ns = (after_ns - self.usual_ns).saturating_abs();
                     self.single += 1;
                     self.off_ns += i128::from(off_ns);
-                    self.most_off_ns = self.most_off_ns.max(off_ns);
                 }
             }
         }
+        periods
     }
 
     /// How many datapoints there were.
@@ -200,18 +216,19 @@ impl Regularity {
         if self.after == 0 {
             untold.push("no device has two datapoints, so that the interval is a guess".into());
         }
-        let mut is_off_grid = jitter_ns > 0;
         if jitter_ns > 0 {
             keys.insert("jitter".into(), duration(jitter_ns));
         }
-        let spread_ns = times.spread_ns().saturating_sub(jitter_ns) / 2;
-        if spread_ns > period_ns.saturating_mul(5) {
-            let spread = SignedDuration::from_nanos(times.spread_ns());
-            untold.push(format!("devices begin up to {spread:#} apart, those of the profile at once"));
-        } else if spread_ns > jitter_ns / 4 && spread_ns >= times.resolution_ns() {
-            keys.insert("clock_offset".into(), duration(two_digits(spread_ns)));
-            is_off_grid = true;
+        let offset_ns = times.offset_ns(period_ns, jitter_ns);
+        if let Some(offset_ns) = offset_ns {
+            keys.insert("clock_offset".into(), duration(two_digits(offset_ns)));
         }
+        let spread_ns = times.spread_ns();
+        if offset_ns.is_none() && spread_ns > period_ns.saturating_mul(FAR_APART) {
+            let spread = SignedDuration::from_nanos(spread_ns);
+            untold.push(format!("devices begin up to {spread:#} apart, those of the profile at once"));
+        }
+        let is_off_grid = jitter_ns > 0 || offset_ns.is_some();
         let resolution_ns = times.resolution_ns();
         if is_off_grid && resolution_ns > 1 && period_ns % resolution_ns == 0 {
             keys.insert("resolution".into(), duration(resolution_ns));
@@ -292,7 +309,7 @@ fn behind_in_a_window(window: u32) -> f64 {
 }
 
 fn duration(ns: i64) -> Value {
-    format!("{:#}", SignedDuration::from_nanos(ns)).into()
+    format!("{:#}", SignedDuration::from_nanos(ns)).replace('µ', "u").into()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "shares, and times to a part in 2^53")]
