@@ -3,9 +3,9 @@
 use crate::{
     commands::{
         AgentArguments, AgentKeyArguments, BackendsArguments, CapacityArguments, CheckArguments, CleanArguments,
-        CompareArguments, CompletionsArguments, DatasetsArguments, GenerateArguments, HistoryArguments, ManArguments,
-        ProfilesArguments, RecoverArguments, ReferenceArguments, ReportArguments, RunArguments, SampleArguments,
-        ScoreArguments, ServerArguments, ShowArguments, SuiteArguments, VerifyArguments,
+        CompareArguments, CompletionsArguments, DatasetsArguments, GenerateArguments, HistoryArguments, LearnArguments,
+        ManArguments, ProfilesArguments, RecoverArguments, ReferenceArguments, ReportArguments, RunArguments,
+        SampleArguments, ScoreArguments, ServerArguments, ShowArguments, SuiteArguments, VerifyArguments,
     },
     exit_codes::EXIT_CODES,
 };
@@ -52,6 +52,8 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// Write simulated data to standard output or a file
     Generate(GenerateArguments),
+    /// Make a profile of a recording: data that are generated as they were recorded
+    Learn(LearnArguments),
     /// Print a finished run again
     Show(ShowArguments),
     /// Read back what a run left, and name what is lost, doubled, changed or added

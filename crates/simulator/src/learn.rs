@@ -52,6 +52,8 @@ pub struct Learned {
     pub likeness: Likeness,
     /// What the profile does not tell of the recording.
     pub untold: Vec<String>,
+    /// What of the recording was left out and why, where something was. It may quote the recording, and does not stand in the profile.
+    pub remark: Option<String>,
 }
 
 /// Makes a profile of a recording, which a configuration of the dataset `replay` names. `progress` is told which part of the work is done.
@@ -81,13 +83,14 @@ pub fn learn(
         devices: seen.devices,
         parameters: &parameters,
         batch: seen.batch(),
+        rate: seen.operations_per_s(),
         rows: seen.regularity.rows(),
         likeness: &likeness,
         untold: &untold,
         keep_values: options.keep_values,
     };
     let profile = written.to_toml().map_err(|e| failed(ParameterError::key("signals", e)))?;
-    Ok(Learned { profile, likeness, untold })
+    Ok(Learned { profile, likeness, untold, remark: seen.remark })
 }
 
 fn opened(parameters: &Map<String, Value>, seed: u64, devices: u32) -> Result<Arc<dyn Dataset>, DatasetError> {
@@ -170,7 +173,6 @@ impl Seen {
     fn parameters(&self, options: &LearnOptions<'_>) -> (Map<String, Value>, Vec<String>) {
         let hash = CounterHash::new(options.seed).derive(0x6e61_6d65);
         let (mut parameters, mut untold) = self.regularity.keys(&self.times);
-        untold.extend(self.remark.clone());
         let digits = self.devices.saturating_sub(1).to_string().len();
         let mut prefix = String::new();
         if options.keep_values {
@@ -183,7 +185,19 @@ impl Seen {
         let (signals, of_signals) = self.sketches.signals(options.keep_values, hash.derive(1));
         parameters.insert("signals".into(), signals.into());
         untold.extend(of_signals);
+        untold.extend(
+            self.remark
+                .is_some()
+                .then(|| "some lines of the recording were left out, or signals that most lack".into()),
+        );
         (parameters, untold)
+    }
+
+    /// To six digits.
+    fn operations_per_s(&self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a count of datapoints")]
+        let rate = self.regularity.rate_per_s(&self.times) / self.batch().unwrap_or(1) as f64;
+        numbers::six_digits(rate)
     }
 
     /// How many datapoints of a device follow each other in the file; none where it cannot tell.

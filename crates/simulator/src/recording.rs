@@ -56,21 +56,23 @@ impl Recording {
     pub fn read(plan: &RecordingPlan<'_>) -> Result<Self, RecordingError> {
         let survey = Survey::read(plan, true, |_, _| Ok(()))?;
         let mut reader = RowReader::open(plan, &survey.names)?;
-        let (mut row, mut devices) = (Row::default(), Vec::<Sent>::new());
+        let (mut row, mut devices) = (Row::default(), Vec::<Option<Sent>>::new());
         while reader.next(&mut row)? {
-            let device = row.device as usize;
-            while devices.len() <= device {
-                devices.push(Sent::new(&survey.schema, survey.rows.get(devices.len()).copied().unwrap_or(0)));
-            }
-            if let Err(fault) = devices[device].push(&row, &survey.names) {
+            if let Err(fault) = row.check(&survey.schema) {
                 reader.fault(row.line, fault)?;
+                continue;
             }
+            let device = row.device as usize;
+            if devices.len() <= device {
+                devices.resize_with(device + 1, || None);
+            }
+            let rows = survey.rows.get(device).copied().unwrap_or(0);
+            devices[device].get_or_insert_with(|| Sent::new(&survey.schema, rows)).push(&row, &survey.schema);
         }
         let mut recorded = Vec::new();
         for (name, sent) in reader.devices.names().to_vec().into_iter().zip(devices) {
-            let device = sent.by_time(name, &mut reader)?;
-            if !device.timestamps_ns.is_empty() {
-                recorded.push(device);
+            if let Some(sent) = sent {
+                recorded.push(sent.by_time(name, &mut reader)?);
             }
         }
         if recorded.is_empty() {
@@ -97,15 +99,20 @@ impl Sent {
         Self { timestamps_ns: Vec::with_capacity(rows), columns, late: Vec::new(), newest_ns: None }
     }
 
-    fn push(&mut self, row: &Row, names: &[String]) -> Result<(), Fault> {
-        row.push_to(names, &mut self.columns)?;
+    /// Takes a row in which there is a value for each signal.
+    fn push(&mut self, row: &Row, schema: &Schema) {
+        for (place, (signal, column)) in schema.signals().iter().zip(&mut self.columns).enumerate() {
+            match row.value(place, &signal.name, signal.value_type) {
+                Ok(value) if column.push(value) => {}
+                _ => column.push_default(),
+            }
+        }
         if self.newest_ns.is_some_and(|newest| newest >= row.time_ns) {
             self.late.push((self.timestamps_ns.len(), row.line));
         } else {
             self.newest_ns = Some(row.time_ns);
         }
         self.timestamps_ns.push(row.time_ns);
-        Ok(())
     }
 
     /// The same by time. Of several datapoints of one time the first stays, the others are broken lines.

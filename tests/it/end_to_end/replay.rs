@@ -92,3 +92,18 @@ fn a_broken_line_is_told_with_the_file_and_its_number_before_anything_is_done() 
     assert_eq!(checked.status.code(), Some(2), "{}", said(&checked));
     assert!(said(&checked).contains("mine.lp: line 2, column v: "), "{}", said(&checked));
 }
+
+#[test]
+fn a_learned_profile_is_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = folder.path().join("cpu.toml");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_iotbench"));
+    command.args(["learn", &data("tsbs_cpu.influx"), "--set", "device_tag=hostname", "-o"]).arg(&profile);
+    let learned = command.output().unwrap();
+    assert!(learned.status.success(), "{}", said(&learned));
+    let short = ["-d", "2s", "--warmup", "0", "--rate", "50"];
+    let run = run(&[&["-p", profile.to_str().unwrap(), "-b", "sqlite"], &short[..]].concat());
+    run.assert_sound();
+    assert!(run.count("points.acked") >= 90, "{}", run.figure("points"));
+    assert_eq!(run.count("points.acked"), run.count("points.stored"));
+}

@@ -12,6 +12,7 @@ mod completions;
 mod datasets;
 mod generate;
 mod history;
+mod learn;
 mod man;
 mod profiles;
 mod recover;
@@ -36,6 +37,7 @@ pub(crate) use completions::CompletionsArguments;
 pub(crate) use datasets::DatasetsArguments;
 pub(crate) use generate::GenerateArguments;
 pub(crate) use history::HistoryArguments;
+pub(crate) use learn::LearnArguments;
 pub(crate) use man::ManArguments;
 pub(crate) use profiles::ProfilesArguments;
 pub(crate) use recover::RecoverArguments;
@@ -66,6 +68,7 @@ pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
         Command::Datasets(arguments) => datasets::datasets(&arguments).map(|()| 0),
         Command::Check(arguments) => check::check(&arguments).map(|()| 0),
         Command::Generate(arguments) => generate::generate(&arguments).map(|()| 0),
+        Command::Learn(arguments) => learn::learn(&arguments).map(|()| 0),
         Command::Agent(arguments) => agent::agent(&arguments).map(|()| 0),
         Command::AgentKey(arguments) => agent_key::agent_key(&arguments).map(|()| 0),
         Command::Server(arguments) => server::server(&arguments).map(|()| 0),

@@ -16,6 +16,8 @@ const MAX_COMPRESSED: usize = 100_000;
 const MAX_GENERATED: u64 = 1 << 16;
 /// Generated of one device in a row.
 const STRETCH: u64 = 64;
+/// From the first datapoint of a stretch to that of the next device's.
+const BETWEEN_STRETCHES: u64 = 100_003;
 /// Distances up to this are alike.
 const ALIKE: f64 = 0.05;
 /// Compressed sizes within this factor are alike.
@@ -36,10 +38,12 @@ pub struct Likeness {
 impl Likeness {
     /// What is not alike, in words.
     pub fn unlike(&self) -> Vec<String> {
-        let far = |(name, distance): &(String, f64)| {
-            (*distance > ALIKE).then(|| format!("{name}: values are distributed otherwise, KS distance {distance:.3}"))
-        };
-        let mut unlike: Vec<String> = self.signals.iter().filter_map(far).collect();
+        let far = self.signals.iter().filter(|(_, distance)| *distance > ALIKE);
+        let far: Vec<String> = far.map(|(name, distance)| format!("{name} {distance:.3}")).collect();
+        let mut unlike = Vec::new();
+        if !far.is_empty() {
+            unlike.push(format!("values are distributed otherwise; KS distance: {}", far.join(", ")));
+        }
         if self.between_datapoints > ALIKE {
             let distance = self.between_datapoints;
             unlike.push(format!("times between datapoints are distributed otherwise, KS distance {distance:.3}"));
@@ -132,8 +136,11 @@ impl Compressed {
 
 /// Holds what a dataset generates against what was recorded.
 pub fn likeness(dataset: &dyn Dataset, sketches: &Sketches, times: &Times, rows: &mut Rows) -> Likeness {
-    let (batch, between_ns) = generated(dataset, &sketches.rows().collect::<Vec<u64>>());
+    let (as_long, between_ns) = generated(dataset, &sketches.rows().collect::<Vec<u64>>());
+    let of_many = of_many_devices(dataset);
     let distances = sketches.each().enumerate().map(|(place, (signal, sketch))| {
+        // What grows is compared over the same time; of all else the distribution, and not the chance of a few devices.
+        let batch = if sketch.grows() { &as_long } else { &of_many };
         let column = (0..batch.len()).filter_map(|row| batch.value(place, row));
         let far = match sketch {
             Sketch::Numbers(numbers) => {
@@ -179,6 +186,17 @@ fn generated(dataset: &dyn Dataset, rows: &[u64]) -> (Batch, Vec<f64>) {
         }
     }
     (batch, between_ns)
+}
+
+/// Stretches of many devices, each at another time.
+fn of_many_devices(dataset: &dyn Dataset) -> Batch {
+    let mut batch = Batch::new(dataset.schema());
+    let devices = u32::try_from(MAX_GENERATED / STRETCH).unwrap_or(1);
+    for device in 0..devices {
+        let count = u32::try_from(STRETCH).unwrap_or(1);
+        dataset.fill(Run { device, first: u64::from(device) * BETWEEN_STRETCHES, count }, &mut batch);
+    }
+    batch
 }
 
 /// The compressed size of recorded rows beside that of generated ones, of the same devices in the same order.

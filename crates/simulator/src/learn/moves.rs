@@ -12,6 +12,8 @@ use serde_json::{Map, Value};
 const TRIED: u32 = 8192;
 /// Over how many datapoints values may drift, in order.
 const SMOOTH: [u64; 19] = [1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 32, 50, 80, 128, 256, 512, 1024, 2048];
+/// Smaller moves are none.
+const LEAST_MOVE: f64 = 1e-6;
 /// Longer than this nothing is held.
 const MAX_HOLD: f64 = 1e6;
 
@@ -31,15 +33,22 @@ pub fn hold_and_smooth(recorded: Moves, keys: &Map<String, Value>) -> (u64, u64)
     let mean_hold = (1.0 - by_itself.same) / (1.0 - recorded.same).max(1.0 / MAX_HOLD);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 1e6")]
     let hold = mean_hold.round().clamp(1.0, MAX_HOLD) as u64;
-    let holds = if hold > 1 { vec![1, hold] } else { vec![1] };
-    let candidates = holds.into_iter().flat_map(|hold| SMOOTH.map(|smooth| (hold, smooth)));
-    let unlike = |(hold, smooth): (u64, u64)| {
-        let moves = if (hold, smooth) == (1, 1) { by_itself } else { generated(keys, hold, smooth) };
-        let size = (moves.moved.max(1e-6) / recorded.moved.max(1e-6)).ln().abs();
-        size + 2.0 * (moves.same - recorded.same).abs()
-    };
-    let unlike = candidates.map(|candidate| (unlike(candidate), candidate));
-    unlike.min_by(|a, b| a.0.total_cmp(&b.0)).map_or((1, 1), |(_, best)| best)
+    let mut best = (f64::INFINITY, (1, 1));
+    for hold in if hold > 1 { vec![1, hold] } else { vec![1] } {
+        for smooth in SMOOTH {
+            let moves = if (hold, smooth) == (1, 1) { by_itself } else { generated(keys, hold, smooth) };
+            let size = (moves.moved.max(LEAST_MOVE) / recorded.moved.max(LEAST_MOVE)).ln();
+            let unlike = size.abs() + 2.0 * (moves.same - recorded.same).abs();
+            if unlike < best.0 {
+                best = (unlike, (hold, smooth));
+            }
+            // The longer they drift the less they move.
+            if size < -1.0 {
+                break;
+            }
+        }
+    }
+    best.1
 }
 
 /// How generated values move.

@@ -102,7 +102,7 @@ impl Numbers {
     }
 
     /// Where a signal that never falls begins, and its mean growth.
-    fn counter(&self) -> Option<(f64, f64)> {
+    pub fn counter(&self) -> Option<(f64, f64)> {
         let grows = self.pairs > 0 && self.risen > 0.0 && ratio(self.falls, self.pairs) <= MAX_FALLS;
         // A value that rose a few times and was held else is no counter.
         let often = ratio(self.steps - self.same, self.steps) > 0.5;
@@ -162,7 +162,8 @@ fn near(value: f64, distance: f64) -> f64 {
     rounded_to(value, (distance.abs() / 2.0).log10().floor())
 }
 
-fn six_digits(value: f64) -> f64 {
+/// Rounded to its first six digits.
+pub fn six_digits(value: f64) -> f64 {
     if value == 0.0 { 0.0 } else { rounded_to(value, value.abs().log10().floor() - 5.0) }
 }
 

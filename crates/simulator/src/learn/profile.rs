@@ -18,6 +18,8 @@ pub struct Written<'a> {
     pub parameters: &'a Map<String, Value>,
     /// Datapoints of a device in one operation, where the recording tells.
     pub batch: Option<u64>,
+    /// Operations a second.
+    pub rate: f64,
     /// Datapoints of the recording.
     pub rows: u64,
     /// How alike generated data are.
@@ -58,9 +60,10 @@ impl Written<'_> {
         let remark = if self.batch.is_some() { "" } else { " # the recording does not tell" };
         let _ = write!(
             text,
-            "\n[[groups]]\nname = \"senders\"\n\n[groups.load]\nmodel = \"open\" # at the rate of the recording\n\
+            "\n[[groups]]\nname = \"senders\"\n\n[groups.load]\nmodel = \"open\"\nrate = {} # as recorded\n\
              \n[[groups.operations]]\nkind = \"write\"\ndatapoints = {batch}{remark}\n\
-             \n[phases]\nwarmup = \"5s\"\nduration = \"60s\"\n"
+             \n[phases]\nwarmup = \"5s\"\nduration = \"60s\"\n",
+            self.rate
         );
         Ok(text)
     }

@@ -31,6 +31,13 @@ pub enum Sketch {
     Texts(Box<Texts>),
 }
 
+impl Sketch {
+    /// Whether the signal is a counter.
+    pub fn grows(&self) -> bool {
+        matches!(self, Self::Numbers(numbers) if numbers.counter().is_some())
+    }
+}
+
 /// A device's newest values, as bits or hashes, and the sums of all.
 #[derive(Clone, Debug, Default)]
 struct OfDevice {
@@ -102,24 +109,26 @@ impl Sketches {
     }
 
     /// The signals of the dataset `custom`, and what they do not tell.
-    pub fn signals(&self, keep_values: bool, hash: CounterHash) -> (Vec<Json>, Vec<String>) {
-        let (mut shapes, mut untold) = (Vec::new(), Vec::new());
+    pub fn signals(&self, keep_values: bool, hash: CounterHash) -> (Vec<Json>, Option<String>) {
+        let (mut shapes, mut apart) = (Vec::new(), Vec::new());
         for (place, (signal, sketch)) in self.each().enumerate() {
             let keys: Map<String, Json> = match sketch {
                 Sketch::Numbers(numbers) => numbers.shape(&signal.name, signal.value_type, keep_values),
                 Sketch::Texts(texts) => texts.shape(&signal.name, keep_values, hash.derive(place as u64)),
             };
-            let is_alike = keys.get("shape").and_then(Json::as_str) != Some("quantiles");
+            let is_table = keys.get("shape").and_then(Json::as_str) == Some("quantiles");
             shapes.push(keys.into());
             let between = self.between_devices(place, sketch);
-            if !is_alike && between > MUCH_BETWEEN {
-                let percent = 100.0 * between;
-                untold.push(format!(
-                    "{}: {percent:.0} % of the variance is between devices, of the generated ones all are alike",
-                    signal.name
-                ));
+            if is_table && between > MUCH_BETWEEN {
+                apart.push(format!("{} {:.0} %", signal.name, 100.0 * between));
             }
         }
+        let untold = (!apart.is_empty()).then(|| {
+            format!(
+                "devices have levels of their own, which the profile has not; their part of the variance: {}",
+                apart.join(", ")
+            )
+        });
         (shapes, untold)
     }
 

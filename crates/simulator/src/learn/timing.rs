@@ -243,6 +243,18 @@ impl Regularity {
         (keys, untold)
     }
 
+    /// Datapoints that all devices together send in a second.
+    #[expect(clippy::cast_precision_loss, reason = "a count of devices")]
+    pub fn rate_per_s(&self, times: &Times) -> f64 {
+        let period_ns = nanoseconds(self.period_ns(times, self.jitter_ns()));
+        times.devices() as f64 * 1e9 / period_ns * ratio(self.rows, self.rows + self.missing())
+    }
+
+    /// Periods in which nothing was ever sent.
+    fn missing(&self) -> u64 {
+        self.missing.saturating_sub(self.behind)
+    }
+
     /// A timestamp is late by an evenly distributed time below the jitter: the distance of two such times has a third of it as
     /// mean.
     fn jitter_ns(&self) -> i64 {
@@ -270,7 +282,7 @@ impl Regularity {
 
     /// Gaps, and what is sent late or out of order.
     fn order(&self, period_ns: i64, keys: &mut Map<String, Value>) {
-        let missing = self.missing.saturating_sub(self.behind);
+        let missing = self.missing();
         let share = ratio(missing, self.rows + missing);
         if share >= LEAST_SHARE {
             let gaps = self.gaps.saturating_sub(self.behind).max(1);

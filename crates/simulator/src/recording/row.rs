@@ -1,7 +1,7 @@
 //! One datapoint as a file has it, whatever its form.
 
 use super::error::Fault;
-use iotbench_core::{Column, Schema, Value, ValueType};
+use iotbench_core::{Schema, Value, ValueType};
 
 /// A datapoint with a cell for each signal that the file has named so far. Its buffers are kept from row to row.
 #[derive(Debug, Default)]
@@ -139,23 +139,6 @@ impl Row {
     pub fn check(&self, schema: &Schema) -> Result<(), Fault> {
         let mut signals = schema.signals().iter().enumerate();
         signals.try_for_each(|(place, signal)| self.value(place, &signal.name, signal.value_type).map(|_| ()))
-    }
-
-    /// Appends the values of a row to columns; none where one does not fit.
-    ///
-    /// # Errors
-    /// See [`Row::value`].
-    pub fn push_to(&self, names: &[String], columns: &mut [Column]) -> Result<(), Fault> {
-        for (signal, (name, column)) in names.iter().zip(columns.iter()).enumerate() {
-            self.value(signal, name, column.value_type())?;
-        }
-        for (signal, (name, column)) in names.iter().zip(columns).enumerate() {
-            let value = self.value(signal, name, column.value_type())?;
-            if !column.push(value) {
-                return Err(Fault::column(name, "is of another type"));
-            }
-        }
-        Ok(())
     }
 }
 

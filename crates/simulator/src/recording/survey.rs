@@ -11,6 +11,8 @@ use iotbench_core::{Schema, Signal, ValueType};
 /// After so many rows it is looked whether they fit into memory.
 const ROWS_BETWEEN_LOOKS: u64 = 1 << 16;
 
+/// What a column of a device costs beside its values.
+const COLUMN_BYTES: u64 = 48;
 /// What a datapoint costs beside its values that was not sent by its time.
 const LATE_BYTES: u64 = 24;
 
@@ -136,7 +138,8 @@ fn needed_bytes(facts: &[Facts], rows: u64, reader: &RowReader) -> u64 {
         Some(ValueType::Text) => 8 * rows + facts.text_bytes,
         _ => 8 * rows,
     };
-    8 * rows + facts.iter().map(of_signal).sum::<u64>() + reader.devices.taken_bytes()
+    let columns = (reader.devices.names().len() * facts.len()) as u64;
+    8 * rows + facts.iter().map(of_signal).sum::<u64>() + columns * COLUMN_BYTES + reader.devices.taken_bytes()
 }
 
 impl Facts {

@@ -118,6 +118,17 @@ fn no_text_and_no_name_of_the_recording_is_kept_unless_that_is_asked_for() {
 }
 
 #[test]
+fn a_line_that_was_left_out_is_not_quoted_in_the_profile() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("r"), "m v=1 1\nm v=secret 2\nm v=3 3\n").unwrap();
+    let config = DatasetConfig::named("replay").unwrap().with("file", "r").with("broken", "skip");
+    let options = LearnOptions { name: "learned", keep_values: false, seed: 1 };
+    let learned = learn_of(&config, folder.path(), &options, &mut |_| {}).unwrap();
+    assert!(learned.remark.is_some_and(|remark| remark.contains("line 2, column v: \"secret\"")));
+    assert!(!learned.profile.contains("secret") && learned.profile.contains("left out"), "{}", learned.profile);
+}
+
+#[test]
 fn lateness_is_told_from_disorder() {
     let signals = "interval = \"1s\"\nsignals = [{ name = \"a\", shape = \"uniform\" }]\n";
     let late = format!("{signals}late = {{ share = 0.02, by = \"30s\" }}");
@@ -138,7 +149,10 @@ fn what_is_not_alike_is_said() {
     lines.push_str("m,d=d0 v=0,w=1i 999000\n");
     let learned = learn(lines.as_bytes(), false);
     let said = learned.untold.join("\n");
-    for part in ["v: 100 % of the variance is between devices", "have the time of the one before"] {
+    for part in [
+        "levels of their own, which the profile has not; their part of the variance: v 100 %",
+        "have the time of the one before",
+    ] {
         assert!(said.contains(part) && learned.profile.contains(part), "{said}");
     }
 }
