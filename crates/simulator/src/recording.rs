@@ -1,4 +1,4 @@
-//! Recordings: datapoints as they were sent, from a file of CSV, line protocol or TSBS, held in memory as columns.
+//! Recordings: datapoints as they were sent, from a file of CSV, line protocol, TSBS or Parquet, held in memory as columns.
 //!
 //! A file is read twice, as a stream: once for its signals, their types and how much there is, once for the datapoints.
 
@@ -7,6 +7,8 @@ mod devices;
 mod error;
 mod line_protocol;
 mod lines;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod plan;
 mod reader;
 mod row;

@@ -107,3 +107,60 @@ fn a_learned_profile_is_run() {
     assert!(run.count("points.acked") >= 90, "{}", run.figure("points"));
     assert_eq!(run.count("points.acked"), run.count("points.stored"));
 }
+
+/// A table of three devices, 40 times each, whose times are in microseconds.
+fn parquet(file: &Path) {
+    use parquet::{
+        basic::{LogicalType, Repetition, TimeUnit, Type as Physical},
+        data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type},
+        file::{properties::WriterProperties, writer::SerializedFileWriter},
+        schema::types::Type,
+    };
+    let column = |name: &str, physical, logical| {
+        let column = Type::primitive_type_builder(name, physical).with_repetition(Repetition::REQUIRED);
+        std::sync::Arc::new(column.with_logical_type(logical).build().unwrap())
+    };
+    let columns = vec![
+        column("pump", Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        column("ts", Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::MICROS))),
+        column("Flow", Physical::DOUBLE, None),
+    ];
+    let schema = Type::group_type_builder("readings").with_fields(columns).build().unwrap();
+    let properties = std::sync::Arc::new(WriterProperties::default());
+    let mut table = SerializedFileWriter::new(fs::File::create(file).unwrap(), schema.into(), properties).unwrap();
+    let mut group = table.next_row_group().unwrap();
+    let names: Vec<ByteArray> = (0..120).map(|n| ByteArray::from(format!("p{}", n % 3).as_str())).collect();
+    let times: Vec<i64> = (0..120).map(|n| 1_700_000_000_000_000 + n / 3 * 10_000).collect();
+    let flows: Vec<f64> = (0..120).map(|n| f64::from(n) / 8.0).collect();
+    let mut next = group.next_column().unwrap().unwrap();
+    next.typed::<ByteArrayType>().write_batch(&names, None, None).unwrap();
+    next.close().unwrap();
+    let mut next = group.next_column().unwrap().unwrap();
+    next.typed::<Int64Type>().write_batch(&times, None, None).unwrap();
+    next.close().unwrap();
+    let mut next = group.next_column().unwrap().unwrap();
+    next.typed::<DoubleType>().write_batch(&flows, None, None).unwrap();
+    next.close().unwrap();
+    group.close().unwrap();
+    table.close().unwrap();
+}
+
+#[test]
+fn parquet_is_loaded_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pumps.parquet");
+    parquet(&file);
+    let run = replayed("pumps", 3, &format!("file = {file:?}\ndevice_tag = \"pump\""));
+    assert_all_is_there(&run, 120);
+    let sum: f64 = of_the_database(&run, "SELECT sum(flow) FROM iotbench_pumps");
+    assert_eq!(sum, f64::from(119 * 120 / 2) / 8.0);
+    let step: i64 = of_the_database(&run, "SELECT (max(ts) - min(ts)) / 39 FROM iotbench_pumps");
+    assert_eq!(step, 10_000_000, "nanoseconds");
+    let mut cut = fs::read(&file).unwrap();
+    cut.truncate(cut.len() / 2);
+    fs::write(&file, cut).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_iotbench"));
+    let refused = command.arg("learn").arg(&file).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    assert!(said(&refused).contains("pumps.parquet: line 1: "), "{}", said(&refused));
+}

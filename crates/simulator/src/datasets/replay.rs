@@ -20,7 +20,7 @@ use std::{
 
 pub(crate) const INFO: DatasetInfo = DatasetInfo {
     name: "replay",
-    summary: "a recording: CSV, line protocol, or what TSBS writes",
+    summary: "a recording: CSV, line protocol, Parquet, or what TSBS writes",
     parameters: PARAMETERS,
     origin_ns: DEFAULT_ORIGIN_NS,
     open,
@@ -41,12 +41,16 @@ const PARAMETERS: &[Setting] = &[
     Setting {
         key: "time_unit",
         default: "auto",
-        help: "auto (ns; in CSV RFC 3339 or whole ns), rfc3339, ns, us, ms, s",
+        help: "auto (as stated, or ns; in CSV RFC 3339 or whole ns), rfc3339, ns, us, ms, s",
     },
     Setting { key: "types", default: "{}", help: "types of signals, as in { state = \"text\" }; others are inferred" },
     Setting { key: "signals", default: "[]", help: "the signals that are taken; empty: all" },
     Setting { key: "measurement", default: "", help: "the measurement, of line protocol and TSBS that have several" },
-    Setting { key: "device_tag", default: "", help: "the tag that names a device, as in hostname; empty: all tags do" },
+    Setting {
+        key: "device_tag",
+        default: "",
+        help: "the tag or column that names a device; empty: all tags, or device",
+    },
     Setting { key: "broken", default: "stop", help: "stop at broken lines, or skip and count them" },
     Setting { key: "memory_mib", default: "1024", help: "most memory that the datapoints may take, in MiB" },
 ];

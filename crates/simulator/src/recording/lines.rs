@@ -26,6 +26,18 @@ pub struct Reached {
 }
 
 impl Reached {
+    /// Nothing yet, of so much.
+    #[cfg(feature = "parquet")]
+    pub fn of(size_bytes: u64) -> Self {
+        Self { read_bytes: Rc::default(), size_bytes }
+    }
+
+    /// So much was read.
+    #[cfg(feature = "parquet")]
+    pub fn set(&self, read_bytes: u64) {
+        self.read_bytes.set(read_bytes);
+    }
+
     /// The part of the file, as it lies on the disk, that was read.
     #[expect(clippy::cast_precision_loss, reason = "a part, to be shown")]
     pub fn part(&self) -> f64 {

@@ -17,6 +17,8 @@ pub enum RecordingForm {
     LineProtocol,
     /// What TSBS writes for TimescaleDB and ClickHouse: a head of names, then two lines a datapoint, tags and values.
     Tsbs,
+    /// A flat table with a column of times, perhaps one of devices, and the signals. Takes the feature `parquet`.
+    Parquet,
 }
 
 /// In which unit a recording states its times.
@@ -60,7 +62,7 @@ pub struct RecordingPlan<'a> {
     pub time: RecordedTime,
     /// Which measurement or table of a file that has several; empty: its only one.
     pub measurement: &'a str,
-    /// The tag that names the device; empty: all tags together do.
+    /// The tag, or column of Parquet, that names the device; empty: all tags together do, or the column `device`.
     pub device_tag: &'a str,
     /// The signals that are taken; empty: all.
     pub signals: &'a [String],
@@ -79,19 +81,25 @@ impl RecordedTime {
     /// # Errors
     /// A text that is none in this unit, or a time that 64 bits do not hold.
     pub fn time_ns(self, cell: &str) -> Result<i64, String> {
+        if self == Self::Rfc3339 || self == Self::Auto && cell.parse::<i64>().is_err() {
+            let time: jiff::Timestamp = cell.parse().map_err(|e| format!("{cell:?} is no time of RFC 3339: {e}"))?;
+            return i64::try_from(time.as_nanosecond()).map_err(|_| format!("{cell} is outside 1677 to 2262"));
+        }
+        let units: i64 = cell.parse().map_err(|e| format!("{cell:?} is no whole number: {e}"))?;
+        self.whole_ns(units)
+    }
+
+    /// A whole number of these units, of nanoseconds where none is said, as nanoseconds since the Unix epoch.
+    ///
+    /// # Errors
+    /// A time that 64 bits do not hold.
+    pub fn whole_ns(self, units: i64) -> Result<i64, String> {
         let unit_ns = match self {
-            Self::Auto if cell.parse::<i64>().is_ok() => 1,
-            Self::Auto | Self::Rfc3339 => {
-                let time: jiff::Timestamp =
-                    cell.parse().map_err(|e| format!("{cell:?} is no time of RFC 3339: {e}"))?;
-                return i64::try_from(time.as_nanosecond()).map_err(|_| format!("{cell} is outside 1677 to 2262"));
-            }
-            Self::Ns => 1,
+            Self::Auto | Self::Rfc3339 | Self::Ns => 1,
             Self::Us => 1_000,
             Self::Ms => 1_000_000,
             Self::S => 1_000_000_000,
         };
-        let units: i64 = cell.parse().map_err(|e| format!("{cell:?} is no whole number: {e}"))?;
-        units.checked_mul(unit_ns).ok_or_else(|| format!("{cell} is outside 1677 to 2262"))
+        units.checked_mul(unit_ns).ok_or_else(|| format!("{units} is outside 1677 to 2262"))
     }
 }

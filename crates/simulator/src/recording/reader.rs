@@ -1,5 +1,7 @@
 //! The rows of a file in any form, one at a time.
 
+#[cfg(feature = "parquet")]
+use super::parquet::Parquet;
 use super::{
     csv::Csv,
     devices::Devices,
@@ -39,6 +41,8 @@ enum Form {
     Csv(Box<Csv>),
     LineProtocol(LineProtocol),
     Tsbs(Tsbs),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<Parquet>),
 }
 
 impl RowReader {
@@ -65,6 +69,7 @@ impl RowReader {
             }
             Stop::TooMany(too_many) => too_large(&file, too_many.taken_bytes, plan.memory_bytes),
         })?;
+        let reached = form.reached().unwrap_or(reached);
         let devices = Devices::new(plan.device_tag, plan.memory_bytes);
         let (broken, memory_bytes) = (plan.broken, plan.memory_bytes);
         Ok(Self { file, form, signals, devices, reached, broken, skipped: 0, first_skipped: None, memory_bytes })
@@ -87,6 +92,8 @@ impl RowReader {
                 Form::Csv(csv) => csv.next(row, signals, devices),
                 Form::LineProtocol(lines) => lines.next(row, signals, devices),
                 Form::Tsbs(tsbs) => tsbs.next(row, devices),
+                #[cfg(feature = "parquet")]
+                Form::Parquet(table) => table.next(row, signals, devices),
             };
             match read {
                 Ok(more) => return Ok(more),
@@ -112,6 +119,8 @@ impl RowReader {
             Form::Csv(csv) => csv.line(),
             Form::LineProtocol(lines) => lines.line(),
             Form::Tsbs(tsbs) => tsbs.line(),
+            #[cfg(feature = "parquet")]
+            Form::Parquet(table) => table.line(),
         }
     }
 
@@ -164,12 +173,33 @@ impl Form {
                 Ok(Self::LineProtocol(LineProtocol::new(Lines::new(bytes), plan.time, plan.measurement)))
             }
             RecordingForm::Tsbs => Tsbs::new(Lines::new(bytes), plan.time, plan.measurement, signals).map(Self::Tsbs),
+            #[cfg(feature = "parquet")]
+            RecordingForm::Parquet => {
+                let table = Parquet::open(plan.path, plan.time, plan.device_tag, signals);
+                table.map(|table| Self::Parquet(Box::new(table))).map_err(|stop| (1, stop))
+            }
+            #[cfg(not(feature = "parquet"))]
+            RecordingForm::Parquet => Err((
+                1,
+                Stop::Refused("is Parquet, which this program was made without: the feature parquet reads it".into()),
+            )),
             RecordingForm::Csv | RecordingForm::Auto => {
                 let is_text = |name: &str| plan.types.get(name) == Some(&ValueType::Text);
                 Csv::new(bytes, plan.time, signals, is_text)
                     .map(|csv| Self::Csv(Box::new(csv)))
                     .map_err(|stop| (1, stop))
             }
+        }
+    }
+}
+
+impl Form {
+    /// How far a file was read that is not read as a stream.
+    fn reached(&self) -> Option<Reached> {
+        match self {
+            Self::Csv(_) | Self::LineProtocol(_) | Self::Tsbs(_) => None,
+            #[cfg(feature = "parquet")]
+            Self::Parquet(table) => Some(table.reached()),
         }
     }
 }
@@ -187,7 +217,9 @@ fn form_of(first: &[u8], path: &Path) -> RecordingForm {
     let name = path.to_string_lossy();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
-    if line.starts_with(b"tags,") && !line.contains(&b'=') {
+    if first.starts_with(b"PAR1") {
+        RecordingForm::Parquet
+    } else if line.starts_with(b"tags,") && !line.contains(&b'=') {
         RecordingForm::Tsbs
     } else if line == b"time" || line.starts_with(b"time,") || ends(&[".csv"]) {
         RecordingForm::Csv
@@ -212,6 +244,7 @@ mod tests {
             ("tags,hostname=a b=1 2\n", "x", RecordingForm::LineProtocol),
             ("# c\n\ncpu a=1 2\n", "x", RecordingForm::LineProtocol),
             ("", "x.lp.gz", RecordingForm::LineProtocol),
+            ("PAR1\u{15}\0", "x.csv", RecordingForm::Parquet),
         ] {
             assert_eq!(form_of(first.as_bytes(), Path::new(name)), expected, "{first:?} {name}");
         }
