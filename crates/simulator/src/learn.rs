@@ -200,9 +200,10 @@ impl Seen {
         numbers::six_digits(rate)
     }
 
-    /// How many datapoints of a device follow each other in the file; none where it cannot tell.
+    /// How many datapoints of a device follow each other in the file; none where it cannot tell, as one device alone or a file that is
+    /// sorted by device.
     fn batch(&self) -> Option<u64> {
-        let is_told = self.devices > 1 && self.batches > 0;
+        let is_told = self.batches > u64::from(self.devices);
         is_told.then(|| (self.regularity.rows() + self.batches / 2) / self.batches)
     }
 }

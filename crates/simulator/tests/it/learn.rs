@@ -129,6 +129,23 @@ fn a_line_that_was_left_out_is_not_quoted_in_the_profile() {
 }
 
 #[test]
+fn a_file_that_is_sorted_by_device_tells_nothing_of_batches() {
+    let lines = |device: u32| (0..100).map(move |n| format!("m,d=d{device} v={n} {}\n", n * 1000));
+    let operation = |learned: &Learned| {
+        let profile: Table = toml::from_str(&learned.profile).unwrap();
+        profile["groups"][0]["operations"][0]["datapoints"].as_integer()
+    };
+    let sorted: String = (0..3).flat_map(lines).collect();
+    assert_eq!(operation(&learn(sorted.as_bytes(), false)), Some(1));
+    let in_turns: String = [0, 1, 2, 0, 1, 2]
+        .into_iter()
+        .enumerate()
+        .flat_map(|(turn, device)| lines(device).skip(turn / 3 * 50).take(50))
+        .collect();
+    assert_eq!(operation(&learn(in_turns.as_bytes(), false)), Some(50));
+}
+
+#[test]
 fn lateness_is_told_from_disorder() {
     let signals = "interval = \"1s\"\nsignals = [{ name = \"a\", shape = \"uniform\" }]\n";
     let late = format!("{signals}late = {{ share = 0.02, by = \"30s\" }}");
