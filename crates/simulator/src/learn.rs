@@ -3,6 +3,7 @@
 //! The file is read twice, as a stream. What is kept of it is bounded: samples of fixed size and, for each device, its newest time and
 //! values.
 
+mod generated;
 mod likeness;
 mod moves;
 mod numbers;

@@ -1,6 +1,7 @@
 //! How alike generated data are to a recording.
 
 use super::{
+    generated::Generated,
     reservoir::{distance, sorted},
     sketch::{Sketch, Sketches},
     timing::Times,
@@ -12,12 +13,6 @@ use std::io::{self, Write};
 
 /// Rows whose compressed sizes are compared.
 const MAX_COMPRESSED: usize = 100_000;
-/// Rows that are generated to compare their values.
-const MAX_GENERATED: u64 = 1 << 16;
-/// Generated of one device in a row.
-const STRETCH: u64 = 64;
-/// From the first datapoint of a stretch to that of the next device's.
-const BETWEEN_STRETCHES: u64 = 100_003;
 /// Distances up to this are alike.
 const ALIKE: f64 = 0.05;
 /// Compressed sizes within this factor are alike.
@@ -136,67 +131,23 @@ impl Compressed {
 
 /// Holds what a dataset generates against what was recorded.
 pub fn likeness(dataset: &dyn Dataset, sketches: &Sketches, times: &Times, rows: &mut Rows) -> Likeness {
-    let (as_long, between_ns) = generated(dataset, &sketches.rows().collect::<Vec<u64>>());
-    let of_many = of_many_devices(dataset);
-    let distances = sketches.each().enumerate().map(|(place, (signal, sketch))| {
-        // What grows is compared over the same time; of all else the distribution, and not the chance of a few devices.
-        let batch = if sketch.grows() { &as_long } else { &of_many };
-        let column = (0..batch.len()).filter_map(|row| batch.value(place, row));
+    let as_long = Generated::of_devices(dataset, &sketches.rows().collect::<Vec<u64>>());
+    let of_many = Generated::of_many_devices(dataset);
+    let generated = as_long.values.iter().zip(&of_many.values);
+    let distances = sketches.each().zip(generated).map(|((signal, sketch), (as_long, of_many))| {
         let far = match sketch {
-            Sketch::Numbers(numbers) => {
-                distance(&numbers.sorted(), &sorted(&column.filter_map(|value| value.as_f64()).collect::<Vec<_>>()))
-            }
-            Sketch::Texts(texts) => distance(&texts.lengths(), &sorted(&column.map(bytes).collect::<Vec<_>>())),
+            // What grows is compared over the same time.
+            Sketch::Numbers(numbers) if sketch.grows() => distance(&numbers.sorted(), &sorted(as_long)),
+            Sketch::Numbers(numbers) => distance(&numbers.sorted(), &sorted(of_many)),
+            Sketch::Texts(texts) => distance(&texts.lengths(), &sorted(of_many)),
         };
         (signal.name.clone(), far)
     });
     Likeness {
         signals: distances.collect(),
-        between_datapoints: distance(&times.between_ns(), &sorted(&between_ns)),
+        between_datapoints: distance(&times.between_ns(), &sorted(&as_long.between_ns)),
         compressed: compressed(dataset, rows),
     }
-}
-
-/// Datapoints of several devices over as long as was recorded, and the times between those that follow each other.
-fn generated(dataset: &dyn Dataset, rows: &[u64]) -> (Batch, Vec<f64>) {
-    let (mut batch, mut runs, mut between_ns) = (Batch::new(dataset.schema()), Vec::new(), Vec::new());
-    let total: u64 = rows.iter().sum::<u64>().max(1);
-    let stretches = (MAX_GENERATED.min(total) / STRETCH).max(1);
-    // Stretches at equal distances in all rows, device after device.
-    let (mut device, mut before) = (0, 0);
-    for stretch in 0..stretches {
-        let row = u64::try_from(u128::from(total) * u128::from(stretch) / u128::from(stretches)).unwrap_or(0);
-        while rows.get(device).is_some_and(|rows| before + rows <= row) {
-            before += rows[device];
-            device += 1;
-        }
-        let Some(&of_device) = rows.get(device) else { break };
-        let first = (row - before).min(of_device.saturating_sub(STRETCH));
-        let count = u32::try_from(STRETCH.min(of_device)).unwrap_or(1);
-        runs.clear();
-        dataset.sending_order(u32::try_from(device).unwrap_or(0), first, count, &mut runs);
-        let start = batch.len();
-        runs.iter().for_each(|&run| dataset.fill(run, &mut batch));
-        let mut newest = None;
-        for &time_ns in batch.timestamps_ns().get(start..).unwrap_or_default() {
-            if let Some(after_ns) = newest.map(|newest| time_ns - newest).filter(|after_ns| *after_ns > 0) {
-                between_ns.push(nanoseconds(after_ns));
-            }
-            newest = newest.max(Some(time_ns));
-        }
-    }
-    (batch, between_ns)
-}
-
-/// Stretches of many devices, each at another time.
-fn of_many_devices(dataset: &dyn Dataset) -> Batch {
-    let mut batch = Batch::new(dataset.schema());
-    let devices = u32::try_from(MAX_GENERATED / STRETCH).unwrap_or(1);
-    for device in 0..devices {
-        let count = u32::try_from(STRETCH).unwrap_or(1);
-        dataset.fill(Run { device, first: u64::from(device) * BETWEEN_STRETCHES, count }, &mut batch);
-    }
-    batch
 }
 
 /// The compressed size of recorded rows beside that of generated ones, of the same devices in the same order.
@@ -216,16 +167,4 @@ fn compressed(dataset: &dyn Dataset, rows: &mut Rows) -> f64 {
         generated.row(device, batch.timestamps_ns().first().copied().unwrap_or(0), values);
     }
     rows.compressed.size_bytes() as f64 / generated.size_bytes().max(1) as f64
-}
-
-fn bytes(value: Value<'_>) -> f64 {
-    match value {
-        Value::Text(text) => nanoseconds(i64::try_from(text.len()).unwrap_or(i64::MAX)),
-        _ => 0.0,
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "times and lengths to a part in 2^53")]
-fn nanoseconds(ns: i64) -> f64 {
-    ns as f64
 }

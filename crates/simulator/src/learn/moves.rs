@@ -9,7 +9,7 @@ use iotbench_core::{Column, Run, Schema};
 use serde_json::{Map, Value};
 
 /// Values that are generated to see how they move.
-const TRIED: u32 = 8192;
+const TRIED: u32 = 4096;
 /// Over how many datapoints values may drift, in order.
 const SMOOTH: [u64; 19] = [1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 32, 50, 80, 128, 256, 512, 1024, 2048];
 /// Smaller moves are none.
