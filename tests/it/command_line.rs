@@ -7,6 +7,7 @@ mod check;
 mod ci;
 mod deploy;
 mod generate;
+mod learn;
 mod lists;
 mod program;
 mod sample;

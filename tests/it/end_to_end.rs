@@ -23,6 +23,7 @@ mod pseudo_terminal;
 mod readme;
 mod recover;
 mod repetitions;
+mod replay;
 mod report;
 mod results;
 mod score;

@@ -270,6 +270,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
     let not_probed = probe::of_ramp(&profile, backend).map_err(|(key, message)| fail(&key, message))?;
     let mut remarks = check::remarks(&profile, backend, open.target.insecure);
     remarks.extend(of_state);
+    remarks.extend(dataset.remark().map(Into::into));
     let mut plan = Plan {
         run_id,
         seed,

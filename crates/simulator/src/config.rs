@@ -200,6 +200,11 @@ impl DatasetConfig {
         file.map(|file| base.join(file))
     }
 
+    /// Its parameters that differ from the defaults.
+    pub(crate) fn parameters(&self) -> &Settings {
+        &self.parameters
+    }
+
     /// What the dataset is and takes.
     ///
     /// # Errors

@@ -50,6 +50,11 @@ pub trait Dataset: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// What whoever sees its results should know of it, such as lines of a recording that were left out.
+    fn remark(&self) -> Option<&str> {
+        None
+    }
+
     /// Appends the name of a device (tag, meter) to `out`.
     fn device_name(&self, device: u32, out: &mut String);
 }

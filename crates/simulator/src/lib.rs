@@ -18,7 +18,7 @@
 //!
 //! # Limits
 //! - Timestamps are 64-bit nanoseconds: a device's time stands still at the year 2262.
-//! - A recording is held in memory and has at most 1 GiB; it is played once.
+//! - The datapoints of a recording are held in memory, by default at most 1 GiB; it is played once.
 //! - With late datapoints, a position of the sending order may name an index that is planned a little after that
 //!   position's own (by at most share × delay datapoints): a sequence in which some are late and none is missing must
 //!   move the others up.
@@ -26,7 +26,7 @@
 //! # Invariants
 //! - A datapoint never depends on anything but seed, origin, device, index and the dataset's parameters.
 //! - No `sin`, `exp`, `ln` or `pow` of the platform enters a value: only operations that IEEE 754 rounds exactly.
-//! - Nothing here reads a clock; nothing does I/O but opening a recording or a file of signals.
+//! - Nothing here reads a clock; nothing does I/O but opening a recording, or learning from one, or a file of signals.
 //! - Filling a warm batch and encoding it into a warm buffer never allocate.
 
 mod alias;
@@ -36,6 +36,7 @@ mod counter_hash;
 mod dataset;
 mod datasets;
 mod encode;
+mod learn;
 mod noise;
 mod oscillator;
 mod random_text;
@@ -49,5 +50,6 @@ pub use config::{DEFAULT_ORIGIN_NS, DatasetConfig, DatasetError, DatasetInfo, Op
 pub use dataset::Dataset;
 pub use datasets::{DATASETS, MACHINE_AMPLITUDE, MachineCycles, ShapeInfo};
 pub use encode::{Encoder, Format, UnknownFormat};
+pub use learn::{LearnOptions, Learned, Likeness, learn};
 pub use recording::RecordingError;
 pub use text_file::{open_regular, read_regular, read_regular_text};

@@ -1,102 +1,30 @@
-//! Recordings in CSV files: a line of names (`time`, perhaps `device`, then the signals), then a line a datapoint.
+//! Recordings: datapoints as they were sent, from a file of CSV, line protocol, TSBS or Parquet, held in memory as columns.
+//!
+//! A file is read twice, as a stream: once for its signals, their types and how much there is, once for the datapoints.
 
-use crate::text_file::open_regular;
-use iotbench_core::{Column, Schema, SchemaError, Signal, Value, ValueType, closest};
-use serde::Deserialize;
-use std::{
-    collections::{BTreeMap, HashMap},
-    fs::File,
-    path::Path,
-};
+mod csv;
+mod devices;
+mod error;
+mod line_protocol;
+mod lines;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod plan;
+mod reader;
+mod row;
+mod signals;
+mod stop;
+mod survey;
+mod tsbs;
 
-/// Larger files are refused, since a recording is held in memory.
-const MAX_FILE_BYTES: u64 = 1 << 30;
+pub use error::RecordingError;
+pub use plan::{Broken, RecordedTime, RecordingForm, RecordingPlan};
+pub use reader::RowReader;
+pub use row::{Row, type_name};
+pub use survey::Survey;
 
-/// Why a recording cannot be replayed.
-#[derive(Debug, thiserror::Error)]
-pub enum RecordingError {
-    /// The file cannot be read.
-    #[error("{file}: {source}")]
-    Read {
-        /// Which file.
-        file: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The file is no CSV.
-    #[error("{file}: {source}")]
-    Csv {
-        /// Which file.
-        file: String,
-        /// Where and why.
-        source: csv::Error,
-    },
-    /// The file is larger than what is held in memory.
-    #[error("{file}: has {size_bytes} bytes, at most {MAX_FILE_BYTES} can be replayed: split it")]
-    TooLarge {
-        /// Which file.
-        file: String,
-        /// Its size.
-        size_bytes: u64,
-    },
-    /// The first line does not name the columns as it should.
-    #[error("{file}: line 1: {message}")]
-    Header {
-        /// Which file.
-        file: String,
-        /// What is wrong.
-        message: String,
-    },
-    /// A cell does not hold what it should.
-    #[error("{file}: line {line}, column {column}: {message}")]
-    Cell {
-        /// Which file.
-        file: String,
-        /// The line, from 1.
-        line: u64,
-        /// The column's name.
-        column: String,
-        /// What is wrong.
-        message: String,
-    },
-    /// The file holds no datapoint.
-    #[error("{file}: holds no datapoint")]
-    Empty {
-        /// Which file.
-        file: String,
-    },
-}
-
-/// In which unit a recording states its times.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RecordedTime {
-    /// RFC 3339, or a whole number of nanoseconds since the Unix epoch.
-    #[default]
-    Auto,
-    /// RFC 3339.
-    Rfc3339,
-    /// Nanoseconds since the Unix epoch.
-    Ns,
-    /// Microseconds since the Unix epoch.
-    Us,
-    /// Milliseconds since the Unix epoch.
-    Ms,
-    /// Seconds since the Unix epoch.
-    S,
-}
-
-/// How a file is to be read.
-#[derive(Clone, Debug)]
-pub struct RecordingPlan<'a> {
-    /// The file.
-    pub path: &'a Path,
-    /// The unit of its times.
-    pub time: RecordedTime,
-    /// Types of signals; those not given are inferred: `i64` if every cell is a whole number, `f64` if every cell is a
-    /// number, else text.
-    pub types: &'a BTreeMap<String, ValueType>,
-}
+use error::Fault;
+use iotbench_core::{Column, Schema, TextColumn, ValueType};
 
 /// Datapoints as recorded.
 #[derive(Debug)]
@@ -105,218 +33,147 @@ pub struct Recording {
     pub schema: Schema,
     /// The devices in the order in which the file names them first.
     pub devices: Vec<RecordedDevice>,
+    /// What was left out and why, where something was.
+    pub remark: Option<String>,
 }
 
 /// One device's datapoints.
 #[derive(Debug)]
 pub struct RecordedDevice {
-    /// Its name; empty where the file has no column `device`.
+    /// Its name; empty where the file names none.
     pub name: String,
     /// Rising strictly.
     pub timestamps_ns: Vec<i64>,
     /// One a signal.
     pub columns: Vec<Column>,
+    /// Which datapoint was sent at each position, where they were not sent by their times.
+    pub sent: Option<Vec<u32>>,
 }
 
 impl Recording {
     /// Reads a recording.
     ///
     /// # Errors
-    /// A file that cannot be read, a cell that does not fit, times of a device that do not rise; with file, line and
-    /// column.
+    /// A file that cannot be read, more datapoints than may be held, lines that are broken; with file, line and column.
     pub fn read(plan: &RecordingPlan<'_>) -> Result<Self, RecordingError> {
-        let mut lines = Lines::open(plan)?;
-        let types = lines.types(plan.types)?;
-        let schema = lines.schema(&types, |_| 0)?;
-        let mut recording = Self { schema, devices: Vec::new() };
-        let mut places: HashMap<String, usize> = HashMap::new();
-        Lines::open(plan)?.each(|lines, line| {
-            let name = if lines.has_device { line.get(1).unwrap_or_default() } else { "" };
-            let place = match places.get(name) {
-                Some(&place) => place,
-                None => {
-                    places.insert(name.into(), recording.devices.len());
-                    recording.devices.push(RecordedDevice::new(name, &recording.schema));
-                    recording.devices.len() - 1
-                }
-            };
-            recording.devices[place].push(lines, line, plan.time)
-        })?;
-        if recording.devices.is_empty() {
-            return Err(RecordingError::Empty { file: lines.file });
+        let survey = Survey::read(plan, true, |_, _| Ok(()))?;
+        let mut reader = RowReader::open(plan, &survey.names)?;
+        let (mut row, mut devices) = (Row::default(), Vec::<Option<Sent>>::new());
+        while reader.next(&mut row)? {
+            if let Err(fault) = row.check(&survey.schema) {
+                reader.fault(row.line, fault)?;
+                continue;
+            }
+            let device = row.device as usize;
+            if devices.len() <= device {
+                devices.resize_with(device + 1, || None);
+            }
+            let rows = survey.rows.get(device).copied().unwrap_or(0);
+            devices[device].get_or_insert_with(|| Sent::new(&survey.schema, rows)).push(&row, &survey.schema);
         }
-        recording.schema = lines.schema(&types, |signal| recording.longest_text_bytes(signal))?;
-        Ok(recording)
+        let mut recorded = Vec::new();
+        for (name, sent) in reader.devices.names().to_vec().into_iter().zip(devices) {
+            if let Some(sent) = sent {
+                recorded.push(sent.by_time(name, &mut reader)?);
+            }
+        }
+        if recorded.is_empty() {
+            return Err(RecordingError::Empty { file: reader.file().into(), skipped: reader.skipped() });
+        }
+        let remark = survey.remark(&reader);
+        Ok(Self { schema: survey.schema, devices: recorded, remark })
     }
 }
 
-impl Recording {
-    /// The length of a signal's longest text; 0 for numbers.
-    fn longest_text_bytes(&self, signal: usize) -> u32 {
-        let columns = self.devices.iter().filter_map(|d| d.columns.get(signal));
-        let lengths = columns.flat_map(|column| match column {
-            Column::Text(texts) => (0..texts.len()).filter_map(|row| texts.get(row)).map(str::len).max(),
-            _ => None,
+/// One device's datapoints in the order of the file.
+struct Sent {
+    timestamps_ns: Vec<i64>,
+    columns: Vec<Column>,
+    /// Rows that are not later than all before them, with their lines.
+    late: Vec<(usize, u64)>,
+    newest_ns: Option<i64>,
+}
+
+impl Sent {
+    fn new(schema: &Schema, rows: u64) -> Self {
+        let rows = usize::try_from(rows).unwrap_or(0);
+        let columns = schema.signals().iter().map(|s| with_capacity(s.value_type, rows)).collect();
+        Self { timestamps_ns: Vec::with_capacity(rows), columns, late: Vec::new(), newest_ns: None }
+    }
+
+    /// Takes a row in which there is a value for each signal.
+    fn push(&mut self, row: &Row, schema: &Schema) {
+        for (place, (signal, column)) in schema.signals().iter().zip(&mut self.columns).enumerate() {
+            match row.value(place, &signal.name, signal.value_type) {
+                Ok(value) if column.push(value) => {}
+                _ => column.push_default(),
+            }
+        }
+        if self.newest_ns.is_some_and(|newest| newest >= row.time_ns) {
+            self.late.push((self.timestamps_ns.len(), row.line));
+        } else {
+            self.newest_ns = Some(row.time_ns);
+        }
+        self.timestamps_ns.push(row.time_ns);
+    }
+
+    /// The same by time. Of several datapoints of one time the first stays, the others are broken lines.
+    fn by_time(self, name: String, reader: &mut RowReader) -> Result<RecordedDevice, RecordingError> {
+        let Self { timestamps_ns, columns, late, .. } = self;
+        if late.is_empty() {
+            return Ok(RecordedDevice { name, timestamps_ns, columns, sent: None });
+        }
+        let mut rows: Vec<u32> = (0..).take(timestamps_ns.len()).collect();
+        if rows.len() < timestamps_ns.len() {
+            let message = "has more than 4294967296 datapoints, not sorted by time: sort it".into();
+            return Err(RecordingError::Header { file: reader.file().into(), line: 1, message });
+        }
+        // Stable: equal times stay in the order of the file.
+        rows.sort_by_key(|&row| timestamps_ns[row as usize]);
+        let mut doubled: Vec<u32> = Vec::new();
+        rows.dedup_by(|next, before| {
+            let is_doubled = timestamps_ns[*next as usize] == timestamps_ns[*before as usize];
+            doubled.extend(is_doubled.then_some(*next));
+            is_doubled
         });
-        u32::try_from(lengths.max().unwrap_or(0)).unwrap_or(u32::MAX)
+        doubled.sort_unstable();
+        for row in doubled {
+            let line = late.binary_search_by_key(&(row as usize), |(row, _)| *row).map_or(0, |at| late[at].1);
+            let message = "is that of a datapoint of the device before it: a device has one datapoint at a time";
+            reader.fault(line, Fault::column("time", message))?;
+        }
+        let mut sent = vec![u32::MAX; timestamps_ns.len()];
+        for (index, &row) in (0..).zip(&rows) {
+            sent[row as usize] = index;
+        }
+        sent.retain(|&index| index != u32::MAX);
+        let is_sorted = sent.is_sorted();
+        Ok(RecordedDevice {
+            name,
+            timestamps_ns: rows.iter().map(|&row| timestamps_ns[row as usize]).collect(),
+            columns: columns.iter().map(|column| gathered(column, &rows)).collect(),
+            sent: (!is_sorted).then_some(sent),
+        })
     }
 }
 
-impl RecordedDevice {
-    fn new(name: &str, schema: &Schema) -> Self {
-        let columns = schema.signals().iter().map(|s| Column::new(s.value_type)).collect();
-        Self { name: name.into(), timestamps_ns: Vec::new(), columns }
-    }
-
-    fn push(&mut self, lines: &Lines, line: &csv::StringRecord, unit: RecordedTime) -> Result<(), RecordingError> {
-        let cell = line.get(0).unwrap_or_default();
-        let time_ns = time_ns(cell, unit).map_err(|message| lines.cell_error(line, 0, message))?;
-        if self.timestamps_ns.last().is_some_and(|&last| last >= time_ns) {
-            let message = format!("{cell} is not after the device's time before it: sort the file by time");
-            return Err(lines.cell_error(line, 0, message));
-        }
-        self.timestamps_ns.push(time_ns);
-        for (place, column) in (lines.first_signal()..).zip(&mut self.columns) {
-            let cell = line.get(place).unwrap_or_default();
-            let value = parsed(cell, column.value_type()).map_err(|m| lines.cell_error(line, place, m))?;
-            if !column.push(value) {
-                return Err(lines.cell_error(line, place, "is of another type".into()));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A file being read.
-struct Lines {
-    file: String,
-    names: Vec<String>,
-    has_device: bool,
-    reader: csv::Reader<File>,
-}
-
-impl Lines {
-    fn open(plan: &RecordingPlan<'_>) -> Result<Self, RecordingError> {
-        let file = plan.path.display().to_string();
-        let read = |source| RecordingError::Read { file: file.clone(), source };
-        let recording = open_regular(plan.path).map_err(read)?;
-        let size_bytes = recording.metadata().map_err(read)?.len();
-        if size_bytes > MAX_FILE_BYTES {
-            return Err(RecordingError::TooLarge { file, size_bytes });
-        }
-        let mut reader = csv::Reader::from_reader(recording);
-        let header = reader.headers().map_err(|source| RecordingError::Csv { file: file.clone(), source })?;
-        let names: Vec<String> = header.iter().map(Into::into).collect();
-        if names.first().map(String::as_str) != Some("time") {
-            return Err(RecordingError::Header { file, message: "the first column must be named time".into() });
-        }
-        let has_device = names.get(1).is_some_and(|name| name == "device");
-        Ok(Self { file, names, has_device, reader })
-    }
-
-    fn first_signal(&self) -> usize {
-        1 + usize::from(self.has_device)
-    }
-
-    fn signal_names(&self) -> &[String] {
-        self.names.get(self.first_signal()..).unwrap_or_default()
-    }
-
-    fn each(
-        mut self,
-        mut take: impl FnMut(&Self, &csv::StringRecord) -> Result<(), RecordingError>,
-    ) -> Result<(), RecordingError> {
-        let mut line = csv::StringRecord::new();
-        loop {
-            match self.reader.read_record(&mut line) {
-                Ok(true) => take(&self, &line)?,
-                Ok(false) => return Ok(()),
-                Err(source) => return Err(RecordingError::Csv { file: self.file, source }),
-            }
-        }
-    }
-
-    /// The given types, and those that the cells suggest for all others.
-    fn types(&mut self, given: &BTreeMap<String, ValueType>) -> Result<Vec<ValueType>, RecordingError> {
-        let names = self.signal_names();
-        if let Some(unknown) = given.keys().find(|key| !names.contains(key)) {
-            let meant = closest(unknown, names.iter().map(String::as_str)).map(|m| format!(" (did you mean {m}?)"));
-            let message = format!("has no column {unknown:?} to give a type to{}", meant.unwrap_or_default());
-            return Err(RecordingError::Header { file: self.file.clone(), message });
-        }
-        let mut types: Vec<ValueType> =
-            names.iter().map(|name| given.get(name).copied().unwrap_or(ValueType::I64)).collect();
-        let open: Vec<usize> = (0..names.len()).filter(|&i| !given.contains_key(&names[i])).collect();
-        let mut line = csv::StringRecord::new();
-        let csv = |source| RecordingError::Csv { file: self.file.clone(), source };
-        while !open.is_empty() && self.reader.read_record(&mut line).map_err(csv)? {
-            for &signal in &open {
-                let place = 1 + usize::from(self.has_device) + signal;
-                let cell = line.get(place).unwrap_or_default();
-                if cell.is_empty() {
-                    return Err(self.cell_error(&line, place, "is empty: every datapoint needs a value".into()));
-                }
-                types[signal] = widened(types[signal], cell);
-            }
-        }
-        Ok(types)
-    }
-
-    fn schema(&self, types: &[ValueType], longest_text_bytes: impl Fn(usize) -> u32) -> Result<Schema, RecordingError> {
-        let signals = self.signal_names().iter().zip(types).enumerate().map(|(place, (name, &value_type))| Signal {
-            name: name.clone(),
-            value_type,
-            max_text_bytes: longest_text_bytes(place),
-        });
-        Schema::new(signals.collect())
-            .map_err(|e: SchemaError| RecordingError::Header { file: self.file.clone(), message: e.to_string() })
-    }
-
-    fn cell_error(&self, line: &csv::StringRecord, place: usize, message: String) -> RecordingError {
-        RecordingError::Cell {
-            file: self.file.clone(),
-            line: line.position().map_or(0, csv::Position::line),
-            column: self.names.get(place).cloned().unwrap_or_default(),
-            message,
-        }
-    }
-}
-
-/// The narrowest type that holds what was there before and this cell.
-fn widened(so_far: ValueType, cell: &str) -> ValueType {
-    match so_far {
-        ValueType::I64 if cell.parse::<i64>().is_ok() => ValueType::I64,
-        ValueType::I64 | ValueType::F64 if cell.parse::<f64>().is_ok_and(f64::is_finite) => ValueType::F64,
-        _ => ValueType::Text,
-    }
-}
-
-fn parsed(cell: &str, value_type: ValueType) -> Result<Value<'_>, String> {
-    let finite = |v: f64| if v.is_finite() { Ok(v) } else { Err(format!("{cell:?} is not finite")) };
+/// An empty column with room for so many numbers.
+fn with_capacity(value_type: ValueType, rows: usize) -> Column {
     match value_type {
-        ValueType::F32 => {
-            let value = cell.parse::<f32>().map_err(|e| format!("{cell:?}: {e}"))?;
-            finite(value.into()).map(|_| Value::F32(value))
-        }
-        ValueType::F64 => cell.parse().map_err(|e| format!("{cell:?}: {e}")).and_then(finite).map(Value::F64),
-        ValueType::I64 => cell.parse().map(Value::I64).map_err(|e| format!("{cell:?}: {e}")),
-        ValueType::U16 => cell.parse().map(Value::U16).map_err(|e| format!("{cell:?}: {e}")),
-        ValueType::Text => Ok(Value::Text(cell)),
+        ValueType::F32 => Column::F32(Vec::with_capacity(rows)),
+        ValueType::F64 => Column::F64(Vec::with_capacity(rows)),
+        ValueType::I64 => Column::I64(Vec::with_capacity(rows)),
+        ValueType::U16 => Column::U16(Vec::with_capacity(rows)),
+        ValueType::Text => Column::Text(TextColumn::default()),
     }
 }
 
-fn time_ns(cell: &str, unit: RecordedTime) -> Result<i64, String> {
-    let unit_ns = match unit {
-        RecordedTime::Auto if cell.parse::<i64>().is_ok() => 1,
-        RecordedTime::Auto | RecordedTime::Rfc3339 => {
-            let time: jiff::Timestamp = cell.parse().map_err(|e| format!("{cell:?} is no time of RFC 3339: {e}"))?;
-            return i64::try_from(time.as_nanosecond()).map_err(|_| format!("{cell} is outside 1677 to 2262"));
-        }
-        RecordedTime::Ns => 1,
-        RecordedTime::Us => 1_000,
-        RecordedTime::Ms => 1_000_000,
-        RecordedTime::S => 1_000_000_000,
-    };
-    let units: i64 = cell.parse().map_err(|e| format!("{cell:?} is no whole number: {e}"))?;
-    units.checked_mul(unit_ns).ok_or_else(|| format!("{cell} is outside 1677 to 2262"))
+/// These rows of a column, in this order.
+fn gathered(column: &Column, rows: &[u32]) -> Column {
+    let mut gathered = with_capacity(column.value_type(), rows.len());
+    for value in rows.iter().filter_map(|&row| column.get(row as usize)) {
+        // Of the same type, so that none is refused.
+        let _ = gathered.push(value);
+    }
+    gathered
 }

@@ -2,7 +2,7 @@
 
 use crate::command_line::program::{Said, call, iotbench};
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "run",
     "suite",
     "profiles",
@@ -10,6 +10,7 @@ const COMMANDS: [&str; 15] = [
     "datasets",
     "check",
     "generate",
+    "learn",
     "show",
     "compare",
     "history",

@@ -12,6 +12,7 @@ mod completions;
 mod datasets;
 mod generate;
 mod history;
+mod learn;
 mod man;
 mod profiles;
 mod recover;
@@ -48,6 +49,8 @@ pub(crate) enum Command {
     Check(check::CheckArguments),
     /// Write simulated data to standard output or a file
     Generate(generate::GenerateArguments),
+    /// Make a profile of a recording: data that are generated as they were recorded
+    Learn(learn::LearnArguments),
     /// Print a finished run again
     Show(show::ShowArguments),
     /// Read back what a run left, and name what is lost, doubled, changed or added
@@ -95,6 +98,7 @@ pub(crate) fn carry_out(command: Command) -> Result<u8, SessionError> {
         Command::Datasets(arguments) => datasets::datasets(&arguments).map(|()| 0),
         Command::Check(arguments) => check::check(&arguments).map(|()| 0),
         Command::Generate(arguments) => generate::generate(&arguments).map(|()| 0),
+        Command::Learn(arguments) => learn::learn(&arguments).map(|()| 0),
         Command::Agent(arguments) => agent::agent(&arguments).map(|()| 0),
         Command::AgentKey(arguments) => agent_key::agent_key(&arguments).map(|()| 0),
         Command::Server(arguments) => server::server(&arguments).map(|()| 0),

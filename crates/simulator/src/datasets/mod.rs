@@ -17,8 +17,9 @@ use crate::{
 };
 use jiff::SignedDuration;
 
-pub use custom::{ShapeInfo, shapes};
+pub use custom::{CustomSignal, ShapeContext, ShapeInfo, shapes};
 pub use machine::{MACHINE_AMPLITUDE, MachineCycles};
+pub use replay::ReplayParameters;
 
 /// Every built-in dataset.
 pub const DATASETS: &[DatasetInfo] = &[

@@ -1,56 +1,131 @@
-//! `replay`: a recording in a CSV file, at its own pace or faster.
+//! `replay`: a recording in a file, at its own pace or faster.
 //!
-//! The first line names the columns: `time`, perhaps `device`, then the signals. The recording is moved so that its
-//! earliest time is the origin, and times are divided by the speed; it is played once.
+//! The recording is moved so that its earliest time is the origin, and times are divided by the speed; it is played once, each
+//! device in the order in which it sent.
 
 use crate::{
     Dataset, ParameterError,
     clock::coarsest_unit_ns,
     config::{DEFAULT_ORIGIN_NS, DatasetInfo, Opening, typed},
-    recording::{RecordedDevice, RecordedTime, Recording, RecordingPlan},
+    recording::{Broken, RecordedDevice, RecordedTime, Recording, RecordingForm, RecordingPlan},
 };
 use iotbench_core::{Batch, Column, Run, Schema, Setting, Settings, ValueType};
 use serde::Deserialize;
-use std::{collections::BTreeMap, ops::Range, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    ops::Range,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 pub(crate) const INFO: DatasetInfo = DatasetInfo {
     name: "replay",
-    summary: "a recording in a CSV file: time, perhaps device, then signals",
+    summary: "a recording: CSV, line protocol, Parquet, or what TSBS writes",
     parameters: PARAMETERS,
     origin_ns: DEFAULT_ORIGIN_NS,
     open,
 };
 
 const PARAMETERS: &[Setting] = &[
-    Setting { key: "file", default: "", help: "the CSV file, at most 1 GiB, sorted by time; it is held in memory" },
+    Setting {
+        key: "file",
+        default: "",
+        help: "the file, compressed by gzip or not; its datapoints are held in memory",
+    },
+    Setting {
+        key: "format",
+        default: "auto",
+        help: "auto, csv (time, perhaps device, then signals), line_protocol, tsbs",
+    },
     Setting { key: "speed", default: "1", help: "times are divided by this, 0.001 to 1000000, in steps of 0.001" },
-    Setting { key: "time_unit", default: "auto", help: "auto (RFC 3339 or whole ns), rfc3339, ns, us, ms, s" },
+    Setting {
+        key: "time_unit",
+        default: "auto",
+        help: "auto (as stated, or ns; in CSV RFC 3339 or whole ns), rfc3339, ns, us, ms, s",
+    },
     Setting { key: "types", default: "{}", help: "types of signals, as in { state = \"text\" }; others are inferred" },
+    Setting { key: "signals", default: "[]", help: "the signals that are taken; empty: all" },
+    Setting { key: "measurement", default: "", help: "the measurement, of line protocol and TSBS that have several" },
+    Setting {
+        key: "device_tag",
+        default: "",
+        help: "the tag or column that names a device; empty: all tags, or device",
+    },
+    Setting { key: "broken", default: "stop", help: "stop at broken lines, or skip and count them" },
+    Setting { key: "memory_mib", default: "1024", help: "most memory that the datapoints may take, in MiB" },
 ];
 
+/// What a profile says of a recording.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Parameters {
+pub struct ReplayParameters {
     file: PathBuf,
+    format: RecordingForm,
     speed: f64,
     time_unit: RecordedTime,
     types: BTreeMap<String, ValueType>,
+    signals: Vec<String>,
+    measurement: String,
+    device_tag: String,
+    broken: Broken,
+    memory_mib: u32,
 }
 
-impl Default for Parameters {
+impl Default for ReplayParameters {
     fn default() -> Self {
-        Self { file: PathBuf::new(), speed: 1.0, time_unit: RecordedTime::Auto, types: BTreeMap::new() }
+        Self {
+            file: PathBuf::new(),
+            format: RecordingForm::Auto,
+            speed: 1.0,
+            time_unit: RecordedTime::Auto,
+            types: BTreeMap::new(),
+            signals: Vec::new(),
+            measurement: String::new(),
+            device_tag: String::new(),
+            broken: Broken::Stop,
+            memory_mib: 1024,
+        }
+    }
+}
+
+impl ReplayParameters {
+    /// As written.
+    ///
+    /// # Errors
+    /// An unknown key, a value that does not fit, or no file.
+    pub fn read(parameters: &Settings) -> Result<Self, ParameterError> {
+        let parameters: Self = typed(parameters, PARAMETERS)?;
+        if parameters.file.as_os_str().is_empty() {
+            return Err(ParameterError::key("file", "is missing: a replay needs the name of a file"));
+        }
+        Ok(parameters)
+    }
+
+    /// Where the file is.
+    pub fn path(&self, base: &Path) -> PathBuf {
+        base.join(&self.file)
+    }
+
+    /// How the file at this path is read.
+    pub fn plan<'a>(&'a self, path: &'a Path) -> RecordingPlan<'a> {
+        RecordingPlan {
+            path,
+            form: self.format,
+            time: self.time_unit,
+            measurement: &self.measurement,
+            device_tag: &self.device_tag,
+            signals: &self.signals,
+            types: &self.types,
+            broken: self.broken,
+            memory_bytes: u64::from(self.memory_mib) << 20,
+        }
     }
 }
 
 fn open(parameters: &Settings, opening: Opening<'_>) -> Result<Arc<dyn Dataset>, ParameterError> {
-    let parameters: Parameters = typed(parameters, PARAMETERS)?;
-    if parameters.file.as_os_str().is_empty() {
-        return Err(ParameterError::key("file", "is missing: a replay needs the name of a CSV file"));
-    }
-    let path = opening.base.join(&parameters.file);
-    let plan = RecordingPlan { path: &path, time: parameters.time_unit, types: &parameters.types };
-    let mut recording = Recording::read(&plan).map_err(Box::new)?;
+    let parameters = ReplayParameters::read(parameters)?;
+    let path = parameters.path(opening.base);
+    let mut recording = Recording::read(&parameters.plan(&path)).map_err(Box::new)?;
     if recording.devices.len() < opening.devices as usize {
         let message = format!("holds {} devices, {} are wanted", recording.devices.len(), opening.devices);
         return Err(ParameterError::key("file", format!("{}: {message}", path.display())));
@@ -63,6 +138,7 @@ fn open(parameters: &Settings, opening: Opening<'_>) -> Result<Arc<dyn Dataset>,
         resolution_ns: times().fold(1_000_000_000, |unit, &time| unit.min(coarsest_unit_ns(&[time]))),
         schema: recording.schema,
         devices: recording.devices,
+        remark: recording.remark,
     }))
 }
 
@@ -98,6 +174,7 @@ fn mean_period_ns(device: &RecordedDevice) -> i64 {
 struct Replay {
     schema: Schema,
     devices: Vec<RecordedDevice>,
+    remark: Option<String>,
     origin_ns: i64,
     period_ns: i64,
     resolution_ns: i64,
@@ -151,9 +228,21 @@ impl Dataset for Replay {
 
     fn sending_order(&self, device: u32, first: u64, count: u32, runs: &mut Vec<Run>) {
         let left = self.datapoints(device).unwrap_or(0).saturating_sub(first).min(count.into());
-        if let Ok(count @ 1..) = u32::try_from(left) {
-            runs.push(Run { device, first, count });
+        let Ok(count @ 1..) = u32::try_from(left) else { return };
+        let sent = self.device(device).and_then(|d| d.sent.as_ref());
+        let (Some(sent), Ok(from)) = (sent, usize::try_from(first)) else {
+            return runs.push(Run { device, first, count });
+        };
+        let indices = sent.get(from..from + count as usize).unwrap_or_default();
+        for same in indices.chunk_by(|before, next| before + 1 == *next) {
+            if let (Some(&first), Ok(count)) = (same.first(), u32::try_from(same.len())) {
+                runs.push(Run { device, first: first.into(), count });
+            }
         }
+    }
+
+    fn remark(&self) -> Option<&str> {
+        self.remark.as_deref()
     }
 
     fn datapoints(&self, device: u32) -> Option<u64> {

@@ -16,7 +16,7 @@ const GOLDEN: &[(&str, &str)] = &[
     ("greenhouse", "3557a356533497f5"),
     ("compressor", "bde99e0ce185b9a0"),
     ("text", "5df8f228c36e8639"),
-    ("custom", "a12c58698635a7e0"),
+    ("custom", "1dd33de5f7806b0c"),
     ("replay", "1e1a7e9dce178082"),
 ];
 

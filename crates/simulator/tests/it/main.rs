@@ -5,5 +5,6 @@ mod custom;
 mod domains;
 mod encode;
 mod fingerprints;
+mod learn;
 mod purity;
 mod replay;

@@ -93,7 +93,7 @@ fn faults_are_named_with_file_line_and_column() {
         ("time,a\n1,1\n2,70000\n", "types = { a = \"u16\" }", "line 3, column a"),
         ("time,a\n1,1\n2,\n", "", "line 3, column a: is empty"),
         ("time,a\n1,1\n1,2\n", "", "line 3, column time"),
-        ("time,a\n1,1\n2\n", "", "line: 3"),
+        ("time,a\n1,1\n2\n", "", "line 3: has 1 cells"),
         ("a,time\n1,1\n", "", "the first column must be named time"),
         ("time\n1\n", "", "at least one signal"),
         ("time,A b\n1,1\n", "", "\"A b\""),
@@ -136,4 +136,175 @@ fn what_is_generated_can_be_replayed() {
         (0..3).for_each(|device| replayed.fill(Run { device, first: 0, count: 100 }, &mut again));
         assert_eq!(again, batch, "{name}");
     }
+}
+
+/// What a dataset of a file says, and the datapoints of its devices.
+fn of_file(name: &str, bytes: &[u8], more: &str, devices: u32) -> Result<Arc<dyn Dataset>, DatasetError> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(name), bytes).unwrap();
+    let config: DatasetConfig = toml::from_str(&format!("name = \"replay\"\nfile = {name:?}\n{more}")).unwrap();
+    config.open(1, DEFAULT_ORIGIN_NS, devices, folder.path())
+}
+
+fn name(dataset: &dyn Dataset, device: u32) -> String {
+    let mut name = String::new();
+    dataset.device_name(device, &mut name);
+    name
+}
+
+fn of_tsbs(file: &str, more: &str) -> Result<Arc<dyn Dataset>, DatasetError> {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let config: DatasetConfig = toml::from_str(&format!("name = \"replay\"\nfile = {file:?}\n{more}")).unwrap();
+    config.open(1, DEFAULT_ORIGIN_NS, 4, &data)
+}
+
+const LINES: &str = "# written by a gateway\n\
+    m\\ n,site=a,rack=1 v=1i,w=1.5,x=t,y=\"on, \\\"a\\\"\",z=7u 1000\n\
+    \n\
+    m\\ n,rack=1,site=a v=2i,w=2,x=f,y=\"two\nlines\",z=8u 2000\r\n\
+    m\\ n,site=b\\ c,rack=1 w=0.5,v=-3i,x=true,y=\"\",z=9u 1500\n";
+
+#[test]
+fn line_protocol_has_devices_by_their_tags_and_signals_of_their_types() {
+    let dataset = of_file("r", LINES.as_bytes(), "", 2).unwrap();
+    let types: Vec<_> = dataset.schema().signals().iter().map(|s| (s.name.as_str(), s.value_type)).collect();
+    let expected = [
+        ("v", ValueType::I64),
+        ("w", ValueType::F64),
+        ("x", ValueType::I64),
+        ("y", ValueType::Text),
+        ("z", ValueType::I64),
+    ];
+    assert_eq!(types, expected);
+    assert_eq!((name(&*dataset, 0), name(&*dataset, 1)), ("rack=1,site=a".into(), "rack=1,site=b c".into()));
+    let first = filled(&*dataset, Run { device: 0, first: 0, count: 2 });
+    assert_eq!(first.timestamps_ns(), [DEFAULT_ORIGIN_NS, DEFAULT_ORIGIN_NS + 1000]);
+    let row = |batch: &Batch, row| (0..5).map(|s| format!("{:?}", batch.value(s, row).unwrap())).collect::<Vec<_>>();
+    assert_eq!(row(&first, 0), ["I64(1)", "F64(1.5)", "I64(1)", r#"Text("on, \"a\"")"#, "I64(7)"]);
+    assert_eq!(row(&first, 1), ["I64(2)", "F64(2.0)", "I64(0)", r#"Text("two\nlines")"#, "I64(8)"]);
+    let second = filled(&*dataset, Run { device: 1, first: 0, count: 1 });
+    assert_eq!(row(&second, 0), ["I64(-3)", "F64(0.5)", "I64(1)", r#"Text("")"#, "I64(9)"]);
+    assert_eq!(dataset.remark(), None);
+    let by_tag =
+        of_file("r", LINES.as_bytes(), "device_tag = \"site\"\ntime_unit = \"us\"\nsignals = [\"w\"]", 2).unwrap();
+    assert_eq!((name(&*by_tag, 1), by_tag.schema().width()), ("b c".into(), 1));
+    assert_eq!(by_tag.timestamp_ns(0, 1), DEFAULT_ORIGIN_NS + 1_000_000);
+}
+
+#[test]
+fn a_compressed_file_is_read_as_it_was() {
+    use std::io::Write;
+    let mut zipped = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    zipped.write_all(LINES.as_bytes()).unwrap();
+    let zipped = zipped.finish().unwrap();
+    let (plain, read) = (of_file("r", LINES.as_bytes(), "", 2).unwrap(), of_file("r.gz", &zipped, "", 2).unwrap());
+    let run = Run { device: 0, first: 0, count: 2 };
+    assert_eq!(filled(&*read, run), filled(&*plain, run));
+    let cut = of_file("r.gz", &zipped[..zipped.len() - 20], "", 2).unwrap_err().to_string();
+    assert!(cut.contains("r.gz: line "), "{cut}");
+}
+
+#[test]
+fn lines_that_are_broken_are_named_with_their_number() {
+    for (lines, more, expected) in [
+        ("m v=1 1\nm v=1\n", "", "line 2, column time: is missing"),
+        ("m v=1 1\nm,a v=1 2\n", "", "line 2: has the tag \"a\" without ="),
+        ("m v=1 1\nn v=1 2\n", "", "measurement = \"m\""),
+        ("m v=1,w=2 1\nm v=1 2\n", "", "line 2, column w: is empty"),
+        ("m v=1 1\nm v=\"x\" 2\n", "", "line 2, column v: \"x\" is not of the type f64"),
+        ("m v=\"x\" 1\nm v=1i 2\n", "", "line 2, column v: 1 is not of the type text"),
+        ("m v=1 1\nm v=1 1\n", "", "line 2, column time: is that of a datapoint"),
+        ("m v=1.5 1\n", "types = { v = \"u16\" }", "line 1, column v: 1.5 is not of the type u16"),
+        ("m v=1 1\n", "signals = [\"w\"]", "there is no signal \"w\""),
+        ("m,host=a v=1 1\n", "device_tag = \"rack\"", "line 1: has no tag rack"),
+        ("m v=1 soon\n", "", "line 1, column time: \"soon\""),
+        ("m v=1 9223372036854775807\n", "time_unit = \"ms\"", "outside 1677 to 2262"),
+        ("m\nm v=1 1\n", "format = \"line_protocol\"", "line 1: has no fields"),
+        ("# nothing\n", "format = \"line_protocol\"", "holds no datapoint"),
+        ("tags,host string\nm,v\n\ntags,host=a\nm,1,2\nm,2,3\n", "", "line 6: has no line of tags before it"),
+        ("tags,host string\nm,v\n\ntags,host=a\nm,1,2,3\n", "", "line 5: has more values"),
+        ("tags,host string\nm,v,w\n\ntags,host=a\nm,1,2\n", "", "line 5: has 1 values fewer"),
+        ("tags,host string\nm,v\n\ntags,host=a\nn,1,2\n", "", "line 5: is of \"n\""),
+        ("tags,host string\nm,v\nn,v\n\n", "", "there are m, n: choose one"),
+        ("tags,host string\nm,v\n\n", "measurement = \"n\"", "there is no measurement \"n\", but m"),
+        ("time,device,a,a\n", "", "two columns that would be called a"),
+        ("time,a\n1,\"x\n", "", "no datapoint"),
+    ] {
+        let error = of_file("r", lines.as_bytes(), more, 1).map(|_| lines.to_owned()).map_err(|e| e.to_string());
+        match error {
+            Err(error) => assert!(error.contains("/r: ") && error.contains(expected), "{lines}: {error}"),
+            Ok(_) => assert_eq!(lines, "time,a\n1,\"x\n", "is taken"),
+        }
+    }
+    let long = format!("m v=\"{}\" 1\n", "x".repeat(1 << 20));
+    let error = of_file("r", long.as_bytes(), "", 1).unwrap_err().to_string();
+    assert!(error.contains("line 1: a line has more than 1048576 bytes"), "{error}");
+    let endless = format!("time,a\n1,\"{}", "x\n".repeat(3 << 20));
+    let error = of_file("r", endless.as_bytes(), "", 1).unwrap_err().to_string();
+    assert!(error.contains("a line has more than 1048576 bytes"), "{error}");
+}
+
+#[test]
+fn broken_lines_are_skipped_counted_and_told_where_that_is_asked_for() {
+    let lines = "m v=1,w=1 1\nm v=2\nm v=3,w=3,rare=1 3\nm v=x,w=3 4\nm v=5,w=5 1\nm v=6 6\nm v=7,w=7 7\n";
+    let dataset = of_file("r", lines.as_bytes(), "broken = \"skip\"", 1).unwrap();
+    let rows = filled(&*dataset, Run { device: 0, first: 0, count: 9 });
+    assert_eq!((rows.len(), dataset.datapoints(0), dataset.schema().width()), (3, Some(3), 2));
+    let remark = dataset.remark().unwrap();
+    let expected =
+        ["4 broken lines were skipped, the first: ", "line 2, column time: is missing", "were left out: rare"];
+    assert!(expected.iter().all(|part| remark.contains(part)), "{remark}");
+    let none = of_file("r", b"m v=x 1\n", "broken = \"skip\"", 1).unwrap_err().to_string();
+    assert!(none.contains("holds no datapoint; broken lines that were skipped: 1"), "{none}");
+}
+
+#[test]
+fn what_came_late_is_held_by_its_time_and_sent_in_its_place() {
+    let lines = "m v=10i 10\nm v=30i 30\nm v=20i 20\nm v=40i 40\nm v=50i 50\nm v=15i 15\n";
+    let dataset = of_file("r", lines.as_bytes(), "", 1).unwrap();
+    let all = filled(&*dataset, Run { device: 0, first: 0, count: 6 });
+    let values: Vec<_> = (0..6).map(|row| all.value(0, row).unwrap()).collect();
+    assert_eq!(values, [10, 15, 20, 30, 40, 50].map(Value::I64));
+    assert!(all.timestamps_ns().is_sorted_by(|a, b| a < b));
+    for cut in 0..=6 {
+        let mut runs = Vec::new();
+        dataset.sending_order(0, 0, cut, &mut runs);
+        dataset.sending_order(0, cut.into(), 6, &mut runs);
+        let sent: Vec<u64> = runs.iter().flat_map(Run::indices).collect();
+        assert_eq!(sent, [0, 3, 2, 4, 5, 1], "{cut}");
+    }
+}
+
+#[test]
+fn more_than_may_be_held_is_refused_with_what_to_do() {
+    let lines: String = (0..200_000).map(|n| format!("m v=1 {n}\n")).collect();
+    let error = of_file("r", lines.as_bytes(), "memory_mib = 3", 1).unwrap_err().to_string();
+    assert!(error.contains("at most 3145728 are allowed: give a larger memory_mib"), "{error}");
+    assert!(of_file("r", lines.as_bytes(), "memory_mib = 4", 1).is_ok());
+    let devices: String = (0..20_000).map(|n| format!("m,d=a{n} v=1 {n}\n")).collect();
+    let error = of_file("r", devices.as_bytes(), "memory_mib = 1", 1).unwrap_err().to_string();
+    assert!(error.contains("memory_mib"), "{error}");
+}
+
+#[test]
+fn what_tsbs_writes_is_read_in_both_forms() {
+    let cpu = of_tsbs("tsbs_cpu.influx", "device_tag = \"hostname\"").unwrap();
+    assert_eq!((cpu.schema().width(), cpu.schema().uniform_type()), (10, Some(ValueType::I64)));
+    let names: Vec<String> = (0..4).map(|device| name(&*cpu, device)).collect();
+    assert_eq!(names, ["host_0", "host_1", "host_2", "host_3"]);
+    assert_eq!((0..5).map(|d| cpu.datapoints(d).unwrap()).collect::<Vec<_>>(), [12, 12, 12, 12, 0]);
+    assert_eq!((cpu.period_ns(), cpu.resolution_ns()), (10_000_000_000, 1_000_000_000));
+    let first = filled(&*cpu, Run { device: 0, first: 0, count: 1 });
+    assert_eq!((first.value(0, 0), first.value(9, 0)), (Some(Value::I64(58)), Some(Value::I64(38))));
+
+    let several = of_tsbs("tsbs_iot.timescaledb", "").unwrap_err().to_string();
+    assert!(several.contains("there are diagnostics, readings: choose one"), "{several}");
+    let missing = of_tsbs("tsbs_iot.timescaledb", "measurement = \"diagnostics\"\ndevice_tag = \"name\"").unwrap_err();
+    assert!(missing.to_string().contains("line 12, column current_load: is empty"), "{missing}");
+    let iot = "measurement = \"readings\"\ndevice_tag = \"name\"\nbroken = \"skip\"";
+    let iot = of_tsbs("tsbs_iot.timescaledb", iot).unwrap();
+    assert_eq!(iot.schema().width(), 7);
+    let first = filled(&*iot, Run { device: 0, first: 0, count: 1 });
+    assert_eq!((name(&*iot, 0), first.value(0, 0)), ("truck_1".into(), Some(Value::F64(72.45258))));
+    assert!(iot.remark().unwrap().contains("broken"), "{:?}", iot.remark());
 }

@@ -21,6 +21,7 @@
 
 mod choice;
 mod number;
+mod quantiles;
 mod shapes;
 mod signal;
 mod text;
@@ -39,7 +40,7 @@ use jiff::SignedDuration;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 pub use shapes::{ShapeInfo, shapes};
-use signal::CustomSignal;
+pub use signal::{CustomSignal, ShapeContext};
 use std::{path::Path, sync::Arc};
 
 const MAX_FILE_BYTES: u64 = 1 << 20;

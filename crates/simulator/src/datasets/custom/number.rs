@@ -1,6 +1,9 @@
 //! Shapes that give numbers.
 
-use super::signal::ShapeContext;
+use super::{
+    quantiles::{QUANTILES, QuantileTable},
+    signal::ShapeContext,
+};
 use crate::{
     ParameterError,
     config::typed,
@@ -20,7 +23,7 @@ const MAX: f64 = 1e150;
 type Build = fn(&Settings, &[Setting], ShapeContext) -> Result<NumberShape, ParameterError>;
 
 /// How a number follows from a device and an index.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum NumberShape {
     /// The same, but for noise.
     Constant(Constant),
@@ -41,6 +44,8 @@ pub enum NumberShape {
     Normal(Normal),
     /// Never falls.
     Counter(Increments),
+    /// Distributed as recorded.
+    Quantiles(QuantileTable),
 }
 
 /// The form of a wave.
@@ -56,7 +61,7 @@ pub enum Form {
 
 impl NumberShape {
     /// Name, keys and how each is made.
-    pub const ALL: [(&'static str, &'static [Setting], Build); 8] = [
+    pub const ALL: [(&'static str, &'static [Setting], Build); 9] = [
         ("constant", CONSTANT, constant),
         ("sine", SINE, sine_wave),
         ("square", SQUARE, square),
@@ -65,12 +70,14 @@ impl NumberShape {
         ("uniform", UNIFORM, uniform),
         ("normal", NORMAL, normal),
         ("counter", COUNTER, counter),
+        ("quantiles", QUANTILES, quantiles),
     ];
 
     /// The value of a device, given its random numbers, at an index.
     #[must_use]
     pub fn value(&self, hash: CounterHash, index: u64) -> f64 {
         match *self {
+            Self::Quantiles(ref table) => table.value(hash, index),
             Self::Constant(Constant { value, noise }) => value + noise * noise::normal_at(hash, index),
             Self::Periodic { wave, form, noise } => {
                 let phase = wave.phase(index).wrapping_add(hash.derive(0).at(0));
@@ -349,6 +356,14 @@ fn counter(settings: &Settings, known: &[Setting], _: ShapeContext) -> Result<Nu
         return Err(ParameterError::key("increment", "must not be negative"));
     }
     Ok(NumberShape::Counter(keys))
+}
+
+fn quantiles(settings: &Settings, known: &[Setting], _: ShapeContext) -> Result<NumberShape, ParameterError> {
+    let table: QuantileTable = typed(settings, known)?;
+    table.check()?;
+    let [min, max] = table.ends();
+    bounded(&[("quantiles", min), ("quantiles", max)])?;
+    Ok(NumberShape::Quantiles(table))
 }
 
 fn periodic(period: SignedDuration, context: ShapeContext) -> Result<Oscillator, ParameterError> {

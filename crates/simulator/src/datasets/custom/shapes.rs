@@ -23,10 +23,11 @@ impl ShapeInfo {
     pub fn type_of(key: &str) -> &'static str {
         match key {
             "name" | "shape" | "type" => "text",
-            "decimals" | "cardinality" | "skew" | "hold" | "bytes" => "whole number",
+            "decimals" | "cardinality" | "skew" | "hold" | "bytes" | "smooth" => "whole number",
             "period" => "time",
             "states" => "list of texts",
-            "weights" => "list of numbers",
+            "weights" | "quantiles" => "list of numbers",
+            "lengths" => "list of whole numbers",
             _ => "number",
         }
     }
@@ -95,6 +96,7 @@ mod tests {
                     "whole number" => (json!(3), json!(0.5), "expected u"),
                     "time" => (json!("2s"), json!("x"), "duration"),
                     "list of texts" => (json!(["a", "b"]), json!([1]), "expected a string"),
+                    "list of whole numbers" => (json!([3]), json!([0.5]), "expected u32"),
                     "list of numbers" => (json!([0.5]), json!(["x"]), "expected f64"),
                     other => panic!("{key}: {other}"),
                 };

@@ -6,6 +6,7 @@ use iotbench_core::{Setting, Settings};
 use serde::Deserialize;
 
 const MAX_TEXT_BYTES: u32 = 1 << 16;
+const MAX_LENGTHS: usize = 4096;
 const MAX_STATES: u32 = 1 << 20;
 const NUMBERED: &str = "state-";
 
@@ -29,8 +30,10 @@ pub enum TextShape {
     Random {
         /// Which of a limited number of texts; `None`: each is new.
         choice: Option<Choice>,
-        /// Length.
-        bytes: u32,
+        /// Lengths at equal steps of probability; of one length there is one.
+        lengths: Vec<u32>,
+        /// For how many datapoints a text is held.
+        hold: u64,
         /// The signal's random numbers, shared by all devices.
         hash: CounterHash,
     },
@@ -53,10 +56,13 @@ impl TextShape {
                     }
                 }
             }
-            Self::Random { choice: Some(choice), bytes, hash: shared } => {
-                push_random_text(shared.derive(choice.at(hash, index).into()), *bytes, out);
+            Self::Random { choice, lengths, hold, hash: shared } => {
+                let text = match choice {
+                    Some(choice) => shared.derive(choice.at(hash, index / hold).into()),
+                    None => hash.derive(index / hold),
+                };
+                push_random_text(text, length(lengths, text), out);
             }
-            Self::Random { choice: None, bytes, .. } => push_random_text(hash.derive(index), *bytes, out),
         }
     }
 
@@ -80,9 +86,19 @@ impl TextShape {
     pub fn max_bytes(&self) -> u32 {
         match self {
             Self::State { max_bytes, .. } => *max_bytes,
-            Self::Random { bytes, .. } => *bytes,
+            Self::Random { lengths, .. } => lengths.iter().copied().max().unwrap_or(0),
         }
     }
+}
+
+/// The length of the text with these random numbers: one of the lengths, or one between two neighbours.
+fn length(lengths: &[u32], text: CounterHash) -> u32 {
+    let Some(steps @ 1..) = lengths.len().checked_sub(1) else { return lengths.first().copied().unwrap_or(0) };
+    let (step, within) = (text.below(u64::MAX, steps as u64), text.derive(0));
+    let Some(&[shorter, longer]) = usize::try_from(step).ok().and_then(|step| lengths.get(step..step + 2)) else {
+        return 0;
+    };
+    shorter + u32::try_from(within.below(0, u64::from(longer - shorter) + 1)).unwrap_or(0)
 }
 
 #[derive(Debug, Deserialize)]
@@ -143,26 +159,41 @@ fn state(settings: &Settings, known: &[Setting], _: ShapeContext) -> Result<Text
 #[serde(deny_unknown_fields, default)]
 struct Text {
     bytes: u32,
+    lengths: Vec<u32>,
     cardinality: u32,
     skew: u32,
+    hold: u64,
 }
 
 impl Default for Text {
     fn default() -> Self {
-        Self { bytes: 32, cardinality: 0, skew: 0 }
+        Self { bytes: 32, lengths: Vec::new(), cardinality: 0, skew: 0, hold: 1 }
     }
 }
 
 const TEXT: &[Setting] = &[
     Setting { key: "bytes", default: "32", help: "length of a text" },
+    Setting {
+        key: "lengths",
+        default: "[]",
+        help: "instead of bytes: the shortest length, the quantiles at equal steps of probability, the longest",
+    },
     Setting { key: "cardinality", default: "0", help: "how many distinct texts there are; 0: each is new" },
     SKEW,
+    Setting { key: "hold", default: "1", help: "datapoints for which a text is held" },
 ];
 
 fn text(settings: &Settings, known: &[Setting], context: ShapeContext) -> Result<TextShape, ParameterError> {
     let keys: Text = typed(settings, known)?;
-    if !(1..=MAX_TEXT_BYTES).contains(&keys.bytes) {
-        return Err(ParameterError::key("bytes", format!("must be from 1 to {MAX_TEXT_BYTES}")));
+    let (key, lengths) = if keys.lengths.is_empty() { ("bytes", vec![keys.bytes]) } else { ("lengths", keys.lengths) };
+    if !lengths.iter().all(|length| (1..=MAX_TEXT_BYTES).contains(length)) {
+        return Err(ParameterError::key(key, format!("must be from 1 to {MAX_TEXT_BYTES}")));
+    }
+    if lengths.len() > MAX_LENGTHS || !lengths.is_sorted() {
+        return Err(ParameterError::key(key, format!("must not fall, and there are at most {MAX_LENGTHS}")));
+    }
+    if keys.hold == 0 {
+        return Err(ParameterError::key("hold", "must be at least 1"));
     }
     let choice = match (keys.cardinality, keys.skew) {
         (0, 0) => None,
@@ -170,5 +201,5 @@ fn text(settings: &Settings, known: &[Setting], context: ShapeContext) -> Result
         (count, skew) => Some(Choice::skewed(count, skew)?),
     };
     // Apart from the devices' numbers, which are derived from the same stream.
-    Ok(TextShape::Random { choice, bytes: keys.bytes, hash: context.hash.derive(u64::MAX) })
+    Ok(TextShape::Random { choice, lengths, hold: keys.hold, hash: context.hash.derive(u64::MAX) })
 }
