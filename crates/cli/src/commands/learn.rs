@@ -3,13 +3,10 @@
 use crate::console;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use iotbench_report::write_file;
 use iotbench_session::SessionError;
 use iotbench_simulator::{DatasetConfig, LearnOptions, Learned};
-use std::{
-    fs::File,
-    io::{ErrorKind, Write},
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,7 +66,7 @@ pub(super) fn learn(arguments: &LearnArguments) -> Result<(), SessionError> {
             Ok(())
         }
         Some(output) => {
-            write(output, &learned.profile, arguments.force)?;
+            write_file(output, learned.profile.as_bytes())?;
             console::print(&console::printable_lines(&format!("{}profile: {}\n", report(&learned), output.display())))
         }
     }
@@ -115,17 +112,6 @@ fn report(learned: &Learned) -> String {
     let untold = learned.untold.iter().map(|untold| format!("not alike: {untold}\n"));
     let remark = learned.remark.iter().map(|remark| format!("remark: {remark}\n"));
     console::columns(&rows) + &compressed + &untold.chain(remark).collect::<String>()
-}
-
-fn write(path: &Path, profile: &str, replaces: bool) -> Result<(), SessionError> {
-    let opened = if replaces { File::create(path) } else { File::create_new(path) };
-    let written = opened.and_then(|mut file| file.write_all(profile.as_bytes()));
-    written.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => {
-            SessionError::usage(format!("{} is there already: --force replaces it", path.display()))
-        }
-        _ => SessionError::local_io(format!("{} cannot be written: {error}", path.display())),
-    })
 }
 
 #[cfg(test)]
