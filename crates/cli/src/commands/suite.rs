@@ -80,7 +80,7 @@ pub(super) fn suite(arguments: &SuiteArguments, tree: &clap::Command) -> Result<
     if wanted.load.is_some() {
         let (made, all) = suite.made_by_agents();
         console::say(&format!(
-            "agents make the load of {made} of {all}; where it reads, is embedded or cannot be divided so far, one process does"
+            "agents make the load of {made} of {all}; where it is embedded or cannot be divided so far, one process does"
         ));
     }
     if arguments.dry_run {
