@@ -6,10 +6,13 @@ use iotbench_core::{Batch, Run, Schema, Value};
 /// Rows that are generated, where they are few numbers.
 const MAX_ROWS: u64 = 1 << 16;
 /// Values of all signals together, and bytes of all texts.
-const MAX_VALUES: u64 = 1 << 24;
+const MAX_VALUES: u64 = 1 << 21;
 const MAX_TEXT_BYTES: u64 = 1 << 27;
 /// Bytes of the texts that are generated at once.
 const MAX_TEXT_BYTES_AT_ONCE: u64 = 1 << 23;
+/// Rows of many devices at least, and for each that was recorded.
+const LEAST_ROWS: u64 = 1 << 13;
+const ROWS_FOR_A_ROW: u64 = 16;
 /// Generated of one device in a row.
 const STRETCH: u64 = 64;
 /// From the first datapoint of a stretch to that of the next device's.
@@ -65,9 +68,10 @@ impl<'a> Generated<'a> {
     }
 
     /// Of many devices, each at another time: the distribution, and not the chance of a few.
-    pub fn of_many_devices(dataset: &'a dyn Dataset) -> Self {
+    pub fn of_many_devices(dataset: &'a dyn Dataset, recorded_rows: u64) -> Self {
         let mut generated = Self::none(dataset);
-        let devices = u32::try_from(most_rows(dataset.schema()) / STRETCH).unwrap_or(1).max(1);
+        let rows = recorded_rows.saturating_mul(ROWS_FOR_A_ROW).max(LEAST_ROWS).min(most_rows(dataset.schema()));
+        let devices = u32::try_from(rows / STRETCH).unwrap_or(1).max(1);
         let count = u32::try_from(STRETCH).unwrap_or(1);
         for device in 0..devices {
             generated.runs.clear();

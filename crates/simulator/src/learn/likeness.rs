@@ -132,7 +132,7 @@ impl Compressed {
 /// Holds what a dataset generates against what was recorded.
 pub fn likeness(dataset: &dyn Dataset, sketches: &Sketches, times: &Times, rows: &mut Rows) -> Likeness {
     let as_long = Generated::of_devices(dataset, &sketches.rows().collect::<Vec<u64>>());
-    let of_many = Generated::of_many_devices(dataset);
+    let of_many = Generated::of_many_devices(dataset, sketches.rows().sum());
     let generated = as_long.values.iter().zip(&of_many.values);
     let distances = sketches.each().zip(generated).map(|((signal, sketch), (as_long, of_many))| {
         let far = match sketch {

@@ -8,8 +8,11 @@ use crate::{
 use iotbench_core::{Column, Run, Schema};
 use serde_json::{Map, Value};
 
-/// Values that are generated to see how they move.
-const TRIED: u32 = 4096;
+/// Values that are generated at a time to see how they move, and of all signals together.
+const MAX_TRIED: usize = 4096;
+const MAX_TRIED_OF_ALL: usize = 1 << 18;
+/// They are of so many devices: a long drift has few values of its own.
+const DEVICES: u32 = 8;
 /// Over how many datapoints values may drift, in order.
 const SMOOTH: [u64; 19] = [1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 32, 50, 80, 128, 256, 512, 1024, 2048];
 /// Smaller moves are none.
@@ -26,9 +29,11 @@ pub struct Moves {
     pub moved: f64,
 }
 
-/// `hold` and `smooth` of a signal with these keys, of which generated values move most alike.
-pub fn hold_and_smooth(recorded: Moves, keys: &Map<String, Value>) -> (u64, u64) {
-    let by_itself = generated(keys, 1, 1);
+/// `hold` and `smooth` of a signal, one of so many, with these keys, of which generated values move most alike.
+pub fn hold_and_smooth(recorded: Moves, keys: &Map<String, Value>, signals: usize) -> (u64, u64) {
+    let tried = (MAX_TRIED_OF_ALL / signals.max(1)).clamp(256, MAX_TRIED);
+    let generated = |hold, smooth| generated(keys, hold, smooth, tried);
+    let by_itself = generated(1, 1);
     // A step that changes nothing is one within a hold, or two equal values by chance.
     let mean_hold = (1.0 - by_itself.same) / (1.0 - recorded.same).max(1.0 / MAX_HOLD);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 1e6")]
@@ -36,7 +41,7 @@ pub fn hold_and_smooth(recorded: Moves, keys: &Map<String, Value>) -> (u64, u64)
     let mut best = (f64::INFINITY, (1, 1));
     for hold in if hold > 1 { vec![1, hold] } else { vec![1] } {
         for smooth in SMOOTH {
-            let moves = if (hold, smooth) == (1, 1) { by_itself } else { generated(keys, hold, smooth) };
+            let moves = if (hold, smooth) == (1, 1) { by_itself } else { generated(hold, smooth) };
             let size = (moves.moved.max(LEAST_MOVE) / recorded.moved.max(LEAST_MOVE)).ln();
             let unlike = size.abs() + 2.0 * (moves.same - recorded.same).abs();
             if unlike < best.0 {
@@ -52,7 +57,7 @@ pub fn hold_and_smooth(recorded: Moves, keys: &Map<String, Value>) -> (u64, u64)
 }
 
 /// How generated values move.
-fn generated(keys: &Map<String, Value>, hold: u64, smooth: u64) -> Moves {
+fn generated(keys: &Map<String, Value>, hold: u64, smooth: u64, tried: usize) -> Moves {
     let mut keys = keys.clone();
     keys.insert("hold".into(), hold.into());
     keys.insert("smooth".into(), smooth.into());
@@ -62,9 +67,8 @@ fn generated(keys: &Map<String, Value>, hold: u64, smooth: u64) -> Moves {
     let Ok(schema) = Schema::new(vec![signal.signal()]) else { return nothing };
     let Some(described) = schema.signals().first() else { return nothing };
     let mut column = Column::new(described.value_type);
-    // A stretch for each of several devices: a long drift has few values of its own.
-    let stretch = TRIED / 8;
-    (0..8).for_each(|device| signal.fill(Run { device, first: 0, count: stretch }, &mut column));
+    let stretch = u32::try_from(tried).unwrap_or(DEVICES) / DEVICES;
+    (0..DEVICES).for_each(|device| signal.fill(Run { device, first: 0, count: stretch }, &mut column));
     let values: Vec<f64> = (0..column.len()).filter_map(|row| column.get(row)?.as_f64()).collect();
     let steps = || values.chunks(stretch as usize).flat_map(|of_device| of_device.windows(2).map(|w| w[1] - w[0]));
     let n = count(steps().count().max(1));
@@ -104,7 +108,7 @@ mod tests {
             ("quantiles".to_owned(), json!([0, 1, 5, 40])),
         ]);
         for made in [(1, 1), (5, 1), (1, 10), (1, 80), (4, 6)] {
-            let found = hold_and_smooth(generated(&keys, made.0, made.1), &keys);
+            let found = hold_and_smooth(generated(&keys, made.0, made.1, MAX_TRIED), &keys, 1);
             assert_eq!(found, made);
         }
     }

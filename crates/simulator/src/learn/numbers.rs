@@ -69,8 +69,8 @@ impl Numbers {
         sorted(self.values.kept())
     }
 
-    /// The keys of a signal of the dataset `custom`.
-    pub fn shape(&self, name: &str, value_type: ValueType, keep_values: bool) -> Map<String, Value> {
+    /// The keys of a signal of the dataset `custom`, which is one of so many.
+    pub fn shape(&self, name: &str, value_type: ValueType, keep_values: bool, signals: usize) -> Map<String, Value> {
         let sorted = self.sorted();
         let mut keys = Map::from_iter([("name".to_owned(), name.into())]);
         let mut set = |key: &str, value: Value| keys.insert(key.into(), value);
@@ -94,7 +94,7 @@ impl Numbers {
             set("quantiles", table(&sorted, keep_values).into());
             let steps = count(self.steps.max(1));
             let recorded = Moves { same: ratio(self.same, self.steps), moved: self.moved / steps / apart(&sorted) };
-            let (hold, smooth) = hold_and_smooth(recorded, &keys);
+            let (hold, smooth) = hold_and_smooth(recorded, &keys, signals);
             keys.extend((hold > 1).then(|| ("hold".to_owned(), hold.into())));
             keys.extend((smooth > 1).then(|| ("smooth".to_owned(), smooth.into())));
         }

@@ -113,7 +113,9 @@ impl Sketches {
         let (mut shapes, mut apart) = (Vec::new(), Vec::new());
         for (place, (signal, sketch)) in self.each().enumerate() {
             let keys: Map<String, Json> = match sketch {
-                Sketch::Numbers(numbers) => numbers.shape(&signal.name, signal.value_type, keep_values),
+                Sketch::Numbers(numbers) => {
+                    numbers.shape(&signal.name, signal.value_type, keep_values, self.signals.len())
+                }
                 Sketch::Texts(texts) => texts.shape(&signal.name, keep_values, hash.derive(place as u64)),
             };
             let is_table = keys.get("shape").and_then(Json::as_str) == Some("quantiles");
