@@ -160,7 +160,7 @@ impl Capabilities {
     /// The first reason why not.
     pub fn fit(&self, backend: &str, layout: Layout, schema: &Schema, resolution_ns: i64) -> Result<(), Misfit> {
         if !self.layouts.contains(&layout) {
-            let available = self.layouts.iter().map(|l| l.name()).collect::<Vec<_>>().join(", ");
+            let available = self.layout_names(", ");
             return Err(Misfit::Layout { backend: backend.into(), layout, available });
         }
         if layout == Layout::Narrow && schema.uniform_type().is_none() {
@@ -175,6 +175,57 @@ impl Capabilities {
             return Err(Misfit::TimeUnit { backend: backend.into(), unit: self.time_unit });
         }
         Ok(())
+    }
+
+    /// The names of its layouts, the default first, with this between them.
+    #[must_use]
+    pub fn layout_names(&self, separator: &str) -> String {
+        self.layouts.iter().map(|layout| layout.name()).collect::<Vec<_>>().join(separator)
+    }
+
+    /// What it can hold and do, for people: each with what it is about.
+    #[must_use]
+    pub fn in_words(&self) -> Vec<(&'static str, String)> {
+        let yes = |is: bool| if is { "yes".to_owned() } else { "no".to_owned() };
+        let unit = match self.time_unit {
+            TimeUnit::Ns => "nanoseconds",
+            TimeUnit::Us => "microseconds",
+            TimeUnit::Ms => "milliseconds",
+        };
+        let duplicates = match self.duplicates {
+            Duplicates::Keep => "both are kept",
+            Duplicates::Overwrite => "the later replaces the earlier",
+            Duplicates::Reject => "the later is refused",
+        };
+        let acknowledged = match self.acknowledgement {
+            Acknowledgement::None => "nothing",
+            Acknowledgement::Queued => "queued: it becomes visible later",
+            Acknowledgement::Applied => "applied: a later read sees it",
+            Acknowledgement::Durable => "durable, as far as its settings promise",
+        };
+        vec![
+            ("time", unit.into()),
+            ("equal device and time", duplicates.into()),
+            ("acknowledged means", acknowledged.into()),
+            ("transactions", yes(self.transactions)),
+            ("figures of time buckets", self.buckets_in_words()),
+            ("most writers", self.most_writers.map_or("no limit of its own".to_owned(), |n| n.to_string())),
+            ("inside the client's process", yes(self.embedded)),
+            ("stores what it is sent", yes(self.stores)),
+            ("is emptied under its writers", yes(self.empties)),
+        ]
+    }
+
+    /// Who works them out.
+    fn buckets_in_words(&self) -> String {
+        let by_server = self.layouts.iter().filter(|layout| self.buckets.contains(layout)).map(|layout| layout.name());
+        let by_server: Vec<_> = by_server.collect();
+        match by_server.len() {
+            _ if !self.stores => "none: it stores nothing".into(),
+            0 => "the client's work".into(),
+            n if n == self.layouts.len() => "the database's work".into(),
+            _ => format!("the database's work in layouts {}, else the client's", by_server.join(", ")),
+        }
     }
 }
 

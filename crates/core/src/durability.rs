@@ -20,6 +20,19 @@ pub enum PromiseLevel {
     OsCrash,
 }
 
+impl PromiseLevel {
+    /// The worst event after which acknowledged data is there, in two words.
+    #[must_use]
+    pub fn survives(&self) -> String {
+        match self {
+            Self::Buffered => "nothing".into(),
+            Self::ProcessCrash => "process crash".into(),
+            Self::OsCrashWithin { seconds } => format!("OS crash, but for {seconds} s"),
+            Self::OsCrash => "OS crash".into(),
+        }
+    }
+}
+
 impl fmt::Display for PromiseLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

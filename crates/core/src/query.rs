@@ -269,6 +269,23 @@ pub enum Query {
 }
 
 impl Query {
+    /// What a database is asked: a name, and what is asked for. Each backend that stores answers each of them.
+    pub const KINDS: &[(&'static str, &'static str)] = &[
+        ("range", "points of devices in a stretch of time"),
+        ("filter", "points of devices in a stretch of time whose value meets a condition"),
+        ("records", "consecutive points of a device from a time on"),
+        ("nearest", "the first or last point whose value meets a condition"),
+        ("minimum", "the point where a signal is least"),
+        ("newest", "the newest points of several devices"),
+        ("last_points", "the newest point of each of several devices"),
+        ("max_of_first", "the greatest value over consecutive points"),
+        ("aggregates", "last, least, mean and greatest value, device by device"),
+        ("buckets", "figures of signals, device by device and time bucket by time bucket"),
+        ("count", "how many points and values are stored"),
+        ("newest_visible", "the newest point of one series"),
+        ("scan", "every stored row"),
+    ];
+
     /// The devices that it is about.
     #[must_use]
     pub fn devices(&self) -> Devices {
@@ -300,5 +317,12 @@ mod tests {
         assert_eq!(starts, [-20, -10, -10, 0, 0, 10, i64::MAX - 7]);
         assert_eq!(width.start_of(i64::MIN + 1), i64::MIN, "the bucket began before all time");
         assert_eq!((BucketWidth::from_ns(0), BucketWidth::from_ns(u64::MAX)), (None, None));
+    }
+
+    #[test]
+    fn every_query_is_listed() {
+        let message = serde_json::from_str::<Query>("\"none\"").unwrap_err().to_string();
+        let known: Vec<_> = message.split('`').skip(1).step_by(2).skip(1).collect();
+        assert_eq!(known, Query::KINDS.iter().map(|(name, _)| *name).collect::<Vec<_>>(), "{message}");
     }
 }

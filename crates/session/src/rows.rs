@@ -52,8 +52,9 @@ impl RowsWanted {
         }
         let devices = u32::try_from(self.devices).ok().filter(|n| (1..=MAX_DEVICES).contains(&u64::from(*n)));
         let devices = devices.ok_or_else(|| SessionError::usage(format!("--devices is from 1 to {MAX_DEVICES}")))?;
-        let dataset =
-            self.config()?.open(self.seed, origin_ns, devices, Path::new(".")).map_err(SessionError::usage)?;
+        let dataset = dataset_config(&self.dataset, &self.parameters)?
+            .open(self.seed, origin_ns, devices, Path::new("."))
+            .map_err(SessionError::usage)?;
         let end = |length: Duration| i64::try_from(length.as_nanos()).ok().and_then(|ns| from_ns.checked_add(ns));
         let too_late = || SessionError::usage("--for ends beyond the year 2262");
         let until_ns = self.length.map(|length| end(length).ok_or_else(too_late)).transpose()?;
@@ -61,18 +62,18 @@ impl RowsWanted {
         let encoder = Encoder::new(self.format, &self.dataset, Arc::clone(&dataset));
         Ok(move |out: &mut dyn Write| write_all(blocks, encoder, &*dataset, out))
     }
+}
 
-    /// The dataset with its parameters.
-    fn config(&self) -> Result<DatasetConfig, SessionError> {
-        let mut config = DatasetConfig::named(&self.dataset).map_err(SessionError::usage)?;
-        for assignment in &self.parameters {
-            let Some((key, text)) = assignment.split_once('=') else {
-                return Err(SessionError::usage(format!("--set {assignment}: write key=value")));
-            };
-            config = config.with(key.trim(), literal(text.trim()));
-        }
-        Ok(config)
+/// A dataset with parameters, each as `key=value`.
+pub(crate) fn dataset_config(dataset: &str, parameters: &[String]) -> Result<DatasetConfig, SessionError> {
+    let mut config = DatasetConfig::named(dataset).map_err(SessionError::usage)?;
+    for assignment in parameters {
+        let Some((key, text)) = assignment.split_once('=') else {
+            return Err(SessionError::usage(format!("--set {assignment}: write key=value")));
+        };
+        config = config.with(key.trim(), literal(text.trim()));
     }
+    Ok(config)
 }
 
 fn write_all(mut blocks: Blocks, mut encoder: Encoder, dataset: &dyn Dataset, out: &mut dyn Write) -> io::Result<()> {

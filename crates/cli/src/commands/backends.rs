@@ -3,9 +3,7 @@
 use crate::console::{self, columns};
 use clap::Args;
 use iotbench_backends::BACKENDS;
-use iotbench_core::{
-    Acknowledgement, BackendInfo, Capabilities, Duplicates, PromiseLevel, Recipe, Registry, TimeUnit, Variant,
-};
+use iotbench_core::{BackendInfo, Recipe, Registry, Variant};
 use iotbench_launcher::Programs;
 use iotbench_session::SessionError;
 
@@ -33,7 +31,7 @@ pub(super) fn backends(arguments: &BackendsArguments) -> Result<(), SessionError
 fn list(registry: &Registry) -> String {
     let head = ["backend", "layouts", "on this machine", "survives", "what it is"].map(str::to_owned);
     let row = |b: &BackendInfo| {
-        [b.name.to_owned(), layouts(&b.capabilities), here(b), survives(b.promise), b.summary.to_owned()]
+        [b.name.to_owned(), b.capabilities.layout_names(","), here(b), b.promise.survives(), b.summary.to_owned()]
     };
     let mut text =
         columns(&std::iter::once(head).chain(registry.iter().map(|backend| row(backend.info()))).collect::<Vec<_>>());
@@ -49,15 +47,6 @@ fn list(registry: &Registry) -> String {
     text
 }
 
-pub(super) fn survives(promise: PromiseLevel) -> String {
-    match promise {
-        PromiseLevel::Buffered => "nothing".into(),
-        PromiseLevel::ProcessCrash => "process crash".into(),
-        PromiseLevel::OsCrashWithin { seconds } => format!("OS crash, but for {seconds} s"),
-        PromiseLevel::OsCrash => "OS crash".into(),
-    }
-}
-
 /// What its private server needs and is not here, and that of its other forms.
 fn missing(backend: &BackendInfo) -> Vec<[String; 2]> {
     let name = backend.name;
@@ -65,10 +54,6 @@ fn missing(backend: &BackendInfo) -> Vec<[String; 2]> {
     let variants = backend.variants.iter().map(|v| (format!("  {name}, {}", v.setting), v.recipe));
     let forms = alone.into_iter().chain(variants);
     forms.filter_map(|(form, recipe)| Some([form, Programs::find(recipe).err()?.to_string()])).collect()
-}
-
-pub(super) fn layouts(capabilities: &Capabilities) -> String {
-    capabilities.layouts.iter().map(|l| l.name()).collect::<Vec<_>>().join(",")
 }
 
 /// Whether it can be used on this machine without an address.
@@ -121,7 +106,7 @@ fn details(backend: &BackendInfo) -> String {
     let mut text = format!("{}: {}\n\nLayouts, the default first\n", backend.name, backend.summary);
     text.push_str(&columns(&c.layouts.iter().map(|l| [format!("  {l}"), l.summary().to_owned()]).collect::<Vec<_>>()));
     text.push_str("\nAbilities\n");
-    let mut abilities = abilities(c);
+    let mut abilities: Vec<_> = c.in_words().into_iter().map(|(what, is)| [format!("  {what}"), is]).collect();
     abilities.push(["  acknowledged data".into(), format!("{}, unless a setting says otherwise", backend.promise)]);
     text.push_str(&columns(&abilities));
     if let Some(recipe) = backend.recipe {
@@ -138,51 +123,6 @@ fn details(backend: &BackendInfo) -> String {
     text.push_str(if settings.is_empty() { "  none\n" } else { "" });
     text.push_str(&columns(&settings));
     text
-}
-
-pub(super) fn abilities(c: &Capabilities) -> Vec<[String; 2]> {
-    let yes = |is: bool| if is { "yes" } else { "no" };
-    let unit = match c.time_unit {
-        TimeUnit::Ns => "nanoseconds",
-        TimeUnit::Us => "microseconds",
-        TimeUnit::Ms => "milliseconds",
-    };
-    let duplicates = match c.duplicates {
-        Duplicates::Keep => "both are kept",
-        Duplicates::Overwrite => "the later replaces the earlier",
-        Duplicates::Reject => "the later is refused",
-    };
-    let acknowledged = match c.acknowledgement {
-        Acknowledgement::None => "nothing",
-        Acknowledgement::Queued => "queued: it becomes visible later",
-        Acknowledgement::Applied => "applied: a later read sees it",
-        Acknowledgement::Durable => "durable, as far as its settings promise",
-    };
-    let writers = c.most_writers.map_or("no limit of its own".to_owned(), |n| n.to_string());
-    let row = |what: &str, is: &str| [format!("  {what}"), is.to_owned()];
-    vec![
-        row("time", unit),
-        row("equal device and time", duplicates),
-        row("acknowledged means", acknowledged),
-        row("transactions", yes(c.transactions)),
-        row("figures of time buckets", &buckets(c)),
-        row("most writers", &writers),
-        row("inside the client's process", yes(c.embedded)),
-        row("stores what it is sent", yes(c.stores)),
-        row("is emptied under its writers", yes(c.empties)),
-    ]
-}
-
-/// Who works them out.
-fn buckets(c: &Capabilities) -> String {
-    let by_server = c.layouts.iter().filter(|layout| c.buckets.contains(layout)).map(|layout| layout.name());
-    let by_server: Vec<_> = by_server.collect();
-    match by_server.len() {
-        _ if !c.stores => "none: it stores nothing".into(),
-        0 => "the client's work".into(),
-        n if n == c.layouts.len() => "the database's work".into(),
-        _ => format!("the database's work in layouts {}, else the client's", by_server.join(", ")),
-    }
 }
 
 #[cfg(test)]

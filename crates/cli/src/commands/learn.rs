@@ -4,9 +4,9 @@ use crate::console;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use iotbench_report::write_file;
-use iotbench_session::SessionError;
-use iotbench_simulator::{DatasetConfig, LearnOptions, Learned};
-use std::path::{Path, PathBuf};
+use iotbench_session::{RecordingToLearn, SessionError};
+use iotbench_simulator::Learned;
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -17,9 +17,6 @@ Examples:
 
 Texts and names of devices are replaced by random ones as long, numbers become a table of rounded quantiles; --keep-values keeps \
 both as recorded (docs/howto/your-data.md).";
-
-/// The longest name of a profile that is made of a file's.
-const MAX_NAME_CHARACTERS: usize = 32;
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -50,15 +47,20 @@ pub(super) fn learn(arguments: &LearnArguments) -> Result<(), SessionError> {
     if let Some(output) = arguments.output.as_ref().filter(|output| !arguments.force && output.exists()) {
         return Err(SessionError::usage(format!("{} is there already: --force replaces it", output.display())));
     }
-    let name = arguments.name.clone().unwrap_or_else(|| name_of(&arguments.file));
-    let options = LearnOptions { name: &name, keep_values: arguments.keep_values, seed: arguments.seed };
+    let wanted = RecordingToLearn {
+        file: arguments.file.clone(),
+        parameters: arguments.set.clone(),
+        name: arguments.name.clone(),
+        keep_values: arguments.keep_values,
+        seed: arguments.seed,
+    };
     let style = ProgressStyle::with_template("reading {percent} %").map_err(SessionError::internal)?;
     let bar = ProgressBar::new(1000).with_style(style);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000")]
     let mut progress = |part: f64| bar.set_position((part * 1000.0) as u64);
-    let learned = iotbench_simulator::learn(&recording(arguments)?, Path::new("."), &options, &mut progress);
+    let learned = wanted.learn(&mut progress);
     bar.finish_and_clear();
-    let learned = learned.map_err(SessionError::usage)?;
+    let learned = learned?;
     match &arguments.output {
         None => {
             console::print(&learned.profile)?;
@@ -72,36 +74,6 @@ pub(super) fn learn(arguments: &LearnArguments) -> Result<(), SessionError> {
     }
 }
 
-/// The dataset replay of the file.
-fn recording(arguments: &LearnArguments) -> Result<DatasetConfig, SessionError> {
-    let Some(file) = arguments.file.to_str() else {
-        return Err(SessionError::usage(format!("{}: the name is no UTF-8 text", arguments.file.display())));
-    };
-    let mut config = DatasetConfig::named("replay").map_err(SessionError::usage)?;
-    for assignment in &arguments.set {
-        let Some((key, text)) = assignment.split_once('=') else {
-            return Err(SessionError::usage(format!("--set {assignment}: write key=value")));
-        };
-        config = config.with(key.trim(), value(text.trim()));
-    }
-    Ok(config.with("file", file))
-}
-
-/// What TOML reads as a value, or the text itself.
-fn value(text: &str) -> serde_json::Value {
-    let table = toml::from_str::<serde_json::Map<String, serde_json::Value>>(&format!("value = {text}"));
-    table.ok().and_then(|mut table| table.remove("value")).unwrap_or_else(|| text.into())
-}
-
-/// A profile's name out of a file's.
-fn name_of(file: &Path) -> String {
-    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let stem = name.split('.').next().unwrap_or_default();
-    let characters = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
-    let name: String = characters.take(MAX_NAME_CHARACTERS).collect();
-    if name.starts_with(|c: char| c.is_ascii_lowercase()) { name } else { format!("learned_{name}") }
-}
-
 /// How alike generated data are.
 fn report(learned: &Learned) -> String {
     let likeness = &learned.likeness;
@@ -112,21 +84,4 @@ fn report(learned: &Learned) -> String {
     let untold = learned.untold.iter().map(|untold| format!("not alike: {untold}\n"));
     let remark = learned.remark.iter().map(|remark| format!("remark: {remark}\n"));
     console::columns(&rows) + &compressed + &untold.chain(remark).collect::<String>()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_profile_is_called_as_the_file_is() {
-        let names = ["/a/Pump-7.csv.gz", "7.lp", "", "ü.csv"].map(|file| name_of(Path::new(file)));
-        assert_eq!(names, ["pump_7", "learned_7", "learned_", "learned__"]);
-    }
-
-    #[test]
-    fn a_value_is_one_of_toml_or_a_text() {
-        assert_eq!(value("[\"a\"]"), serde_json::json!(["a"]));
-        assert_eq!([value("7"), value("skip")], [serde_json::json!(7), serde_json::json!("skip")]);
-    }
 }

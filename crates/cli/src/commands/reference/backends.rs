@@ -4,33 +4,14 @@ use super::{
     datasets::settings,
     markdown::{self, code, codes, table, words},
 };
-use crate::commands::backends::{abilities, layouts, survives};
 use iotbench_backends::BACKENDS;
-use iotbench_core::{BackendInfo, Layout, Recipe};
+use iotbench_core::{BackendInfo, Layout, Query, Recipe};
 
 const ABOUT: &str = "What is installed on a machine, and what is missing, `iotbench backends` tells there. \
 *Survives* is the worst event after which acknowledged data is there, unless a setting says otherwise.";
 
-/// What a database is asked. Each backend that stores answers each of them: the conformance suite holds it against an
-/// oracle.
-const QUERIES: &[(&str, &str)] = &[
-    ("range", "points of devices in a stretch of time"),
-    ("filter", "points of devices in a stretch of time whose value meets a condition"),
-    ("records", "consecutive points of a device from a time on"),
-    ("nearest", "the first or last point whose value meets a condition"),
-    ("minimum", "the point where a signal is least"),
-    ("newest", "the newest points of several devices"),
-    ("last_points", "the newest point of each of several devices"),
-    ("max_of_first", "the greatest value over consecutive points"),
-    ("aggregates", "last, least, mean and greatest value, device by device"),
-    ("buckets", "figures of signals, device by device and time bucket by time bucket"),
-    ("count", "how many points and values are stored"),
-    ("newest_visible", "the newest point of one series"),
-    ("scan", "every stored row"),
-];
-
 pub(super) fn page() -> String {
-    let queries = QUERIES.iter().map(|(name, meaning)| [code(name), words(meaning)]).collect::<Vec<_>>();
+    let queries = Query::KINDS.iter().map(|(name, meaning)| [code(name), words(meaning)]).collect::<Vec<_>>();
     let layouts = Layout::ALL.map(|layout| [code(layout.name()), words(layout.summary())]);
     let head = ["backend", "layouts, the default first", "queries", "nodes", "private server", "survives"];
     let mut parts = vec![
@@ -48,7 +29,7 @@ fn support(backend: &BackendInfo) -> [String; 6] {
     let c = &backend.capabilities;
     let name = format!("[`{0}`](#{0})", backend.name);
     let queries = if c.stores { "all" } else { "none" }.to_owned();
-    [name, words(&layouts(c).replace(',', ", ")), queries, nodes(backend), server(backend), survives(backend.promise)]
+    [name, words(&c.layout_names(", ")), queries, nodes(backend), server(backend), backend.promise.survives()]
 }
 
 /// How a database without an address comes to be.
@@ -84,9 +65,12 @@ fn open_ports(backend: &BackendInfo) -> Option<[String; 2]> {
 fn describe(backend: &BackendInfo) -> Vec<String> {
     let name = backend.name;
     let c = &backend.capabilities;
-    let mut rows: Vec<_> = abilities(c).into_iter().map(|row| row.map(|cell| words(cell.trim()))).collect();
+    let mut rows: Vec<_> = c.in_words().into_iter().map(|(what, is)| [words(what), words(&is)]).collect();
     rows.push(["acknowledged data".into(), format!("{}, unless a setting says otherwise", backend.promise)]);
-    rows.push(["queries".into(), if c.stores { codes(QUERIES.iter().map(|(name, _)| *name)) } else { "none".into() }]);
+    rows.push([
+        "queries".into(),
+        if c.stores { codes(Query::KINDS.iter().map(|(name, _)| *name)) } else { "none".into() },
+    ]);
     let method = |key: &str| backend.settings.iter().find(|s| s.key == key);
     rows.extend(["method", "protocol"].iter().filter_map(|key| method(key)).map(|s| [s.key.into(), words(s.help)]));
     if backend.recipe.is_some() {
@@ -100,17 +84,4 @@ fn describe(backend: &BackendInfo) -> Vec<String> {
     let taken = settings("setting", backend.settings);
     let under = if taken.is_empty() { "It has no settings.".to_owned() } else { under };
     vec![format!("## {name}\n\n{}.", words(backend.summary)), table(["ability", ""], &rows), under, taken]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use iotbench_core::Query;
-
-    #[test]
-    fn every_query_is_listed() {
-        let message = serde_json::from_str::<Query>("\"none\"").unwrap_err().to_string();
-        let known: Vec<_> = message.split('`').skip(1).step_by(2).skip(1).collect();
-        assert_eq!(known, QUERIES.iter().map(|(name, _)| *name).collect::<Vec<_>>(), "{message}");
-    }
 }
