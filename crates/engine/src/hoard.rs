@@ -22,8 +22,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often memory is looked at: 5 MiB come meanwhile at 1 GiB/s.
-const LOOK: Duration = Duration::from_millis(5);
+/// How often memory is looked at: 10 MiB come meanwhile at 1 GiB/s.
+const LOOK: Duration = Duration::from_millis(10);
 /// The same while it grows.
 const LOOK_GROWING: Duration = Duration::from_millis(1);
 /// It grows where it has become so much more since the last look.
