@@ -25,9 +25,8 @@ pub struct BackendInfo {
     pub variants: &'static [Variant],
     /// The option of an address that says that nothing is encrypted, as on private servers; `None`: its scheme says it.
     pub plain_text: Option<(&'static str, &'static str)>,
-    /// Of a driver that takes what a server sends without a limit of its own: how many bytes of a connection's answers it holds at once as
-    /// long as the server is honest. What comes is then watched from outside. `None`: it has a limit.
-    pub unlimited_answers: Option<u64>,
+    /// Whether its driver takes what a server sends without a limit of its own: what comes is then watched from outside.
+    pub unlimited_answers: bool,
 }
 
 impl BackendInfo {
@@ -45,7 +44,7 @@ impl BackendInfo {
             recipe: None,
             variants: &[],
             plain_text: None,
-            unlimited_answers: None,
+            unlimited_answers: false,
         }
     }
 }

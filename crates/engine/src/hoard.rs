@@ -2,15 +2,17 @@
 //! reading. The connection is ended under the driver, and the call fails as what the protocol does not allow.
 //!
 //! A driver that reads a message of 2 GiB gives nobody its bytes before it has them all. What is seen from outside is that a connection
-//! brings much and that the memory grows by as much, which answers that are read row by row never do. An answer below
-//! [`course::PART`] on each of many connections is not seen.
+//! on which nothing is sent brings much, and that the memory grows by as much, which answers that are read row by row never do. Answers
+//! below 18 MiB on each of many connections are not seen.
 
 mod course;
 mod pulse;
 
 pub use pulse::Pulses;
 
-use course::{Bounds, Course, Look};
+use crate::caught::caught;
+use course::{Course, Look};
+use futures_util::future::{Either, select};
 use iotbench_core::{Applied, BackendInfo, Cause, Error};
 use iotbench_sampler::OwnConnections;
 use std::{
@@ -28,6 +30,8 @@ const LOOK: Duration = Duration::from_millis(10);
 const LOOK_GROWING: Duration = Duration::from_millis(1);
 /// It grows where it has become so much more since the last look.
 const GROWING_BYTES: u64 = 1 << 20;
+/// A thread that has nothing but one call to see to looks up sooner than that.
+const LOOKS_UP: Duration = Duration::from_secs(10);
 /// So long after its deadline a thread that has not looked up is kept busy by what it reads.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -44,21 +48,19 @@ pub struct HoardWatch {
 impl HoardWatch {
     /// Watches what a backend's driver takes without a limit; `None`: it has one.
     pub fn over(backend: &BackendInfo, deadline: Duration) -> Option<Self> {
-        Self::start(deadline, backend.unlimited_answers?)
+        if backend.unlimited_answers { Self::start(deadline) } else { None }
     }
 
-    /// Starts to watch the connections of this process, whose calls take `deadline` at the most and hold `honest_bytes` of each one's
-    /// answers. `None` where the kernel tells nothing of
+    /// Starts to watch the connections of this process, whose calls take `deadline` at the most. `None` where the kernel tells nothing of
     /// them.
-    pub fn start(deadline: Duration, honest_bytes: u64) -> Option<Self> {
-        let bounds = Bounds { deadline, honest_bytes };
+    pub fn start(deadline: Duration) -> Option<Self> {
         let mut own = OwnConnections::open().ok()?;
-        own.received().ok()?;
+        own.carried().ok()?;
         let (until, ended) = sync_channel(1);
         let (found, pulses) = (Arc::new(OnceLock::new()), Pulses::default());
         let (told, seen) = (Arc::clone(&found), pulses.clone());
         let body = move || {
-            if let Err(error) = watch(&mut own, bounds, &seen, &ended, &told) {
+            if let Err(error) = watch(&mut own, deadline, &seen, &ended, &told) {
                 // What was found stands.
                 let _ = told.set(blind(&error));
             }
@@ -78,6 +80,34 @@ impl HoardWatch {
     }
 }
 
+/// A call of a driver on this thread, during which somebody sees whether the thread looks up.
+pub async fn seen<T>(watch: Option<&HoardWatch>, call: impl Future<Output = T>) -> T {
+    let Some(watch) = watch else { return call.await };
+    let pulse = watch.pulses().begin().go_on();
+    tokio::pin!(call, pulse);
+    // The pulse has no end.
+    match select(call, pulse).await {
+        Either::Left((result, _)) => result,
+        Either::Right((never, _)) => match never {},
+    }
+}
+
+/// A call of a backend's driver that is watched, within a time.
+///
+/// # Errors
+/// The call's own; [`Cause::TimedOut`]; [`Cause::Protocol`] where its connection was ended.
+pub async fn watched<T>(
+    backend: &BackendInfo,
+    within: Duration,
+    call: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let watch = HoardWatch::over(backend, within.min(LOOKS_UP));
+    let late = |_| Error::new(Cause::TimedOut, format!("no answer within {} s", within.as_secs()));
+    let result =
+        tokio::time::timeout(within, seen(watch.as_ref(), caught(call))).await.unwrap_or_else(|e| Err(late(e)));
+    result.map_err(|error| watch.as_ref().and_then(HoardWatch::found).cloned().unwrap_or(error))
+}
+
 impl Drop for HoardWatch {
     fn drop(&mut self) {
         drop(self.until.take());
@@ -88,24 +118,29 @@ impl Drop for HoardWatch {
 
 fn watch(
     own: &mut OwnConnections,
-    bounds: Bounds,
+    deadline: Duration,
     pulses: &Pulses,
     ended: &Receiver<()>,
     found: &OnceLock<Error>,
 ) -> std::io::Result<()> {
     let began = Instant::now();
-    let mut course =
-        Course::new(bounds, Look { at: Duration::ZERO, rss_bytes: own.rss_bytes()?, received: own.received()? });
+    let mut course = Course::new(Look { at: Duration::ZERO, rss_bytes: own.rss_bytes()?, carried: own.carried()? });
     let (mut next, mut before_bytes) = (LOOK, u64::MAX);
+    let (mut last, mut awake_since) = (Duration::ZERO, Duration::ZERO);
     while ended.recv_timeout(next) == Err(RecvTimeoutError::Timeout) {
         let (at, rss_bytes) = (began.elapsed(), own.rss_bytes()?);
         next = if rss_bytes.saturating_sub(before_bytes) >= GROWING_BYTES { LOOK_GROWING } else { LOOK };
         before_bytes = rss_bytes;
+        if at > last + GRACE {
+            // The whole process stood still: nobody could look up.
+            awake_since = at;
+        }
+        last = at;
         if !course.is_due(at, rss_bytes) {
             continue;
         }
-        let is_stuck = pulses.oldest().is_some_and(|age| age > bounds.deadline + GRACE);
-        let Some(guilt) = course.look(Look { at, rss_bytes, received: own.received()? }, is_stuck) else { continue };
+        let is_stuck = pulses.oldest().is_some_and(|age| age.min(at - awake_since) > deadline + GRACE);
+        let Some(guilt) = course.look(Look { at, rss_bytes, carried: own.carried()? }, is_stuck) else { continue };
         let ended: std::io::Result<Vec<()>> = guilt.connections.iter().map(|&connection| own.end(connection)).collect();
         let error = Error::new(Cause::Protocol, format!("{}{}", guilt.what, outcome(&ended))).applied(Applied::Maybe);
         // The first one stands.

@@ -78,6 +78,7 @@ pub use client::{ClientLoad, Limitation};
 pub use contact::contacted;
 pub use criterion::{Criterion, CriterionError};
 pub use descriptors::{TooFewDescriptors, reserve_descriptors};
+pub use hoard::watched;
 pub use iotbench_core::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE};
 pub use iotbench_cycle_finder::Strategy;
 pub use iotbench_recorder::SeenLate;

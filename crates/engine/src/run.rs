@@ -28,7 +28,7 @@ pub use storage::{ProbeFile, StorageProber};
 use crate::{
     caught::caught,
     ceiling::NullBackend,
-    hoard::HoardWatch,
+    hoard::{HoardWatch, seen},
     ledger::{Journal, LedgerStore},
     loading::Loaders,
     observer::{Event, Observer},
@@ -219,7 +219,8 @@ impl Session<'_> {
 
     /// Runs one call of the control plane, within a time.
     fn control_plane<T>(&self, within: Duration, call: impl Future<Output = Result<T, Error>>) -> Result<T, Reason> {
-        let result = self.runtime.block_on(async { tokio::time::timeout(within, caught(call)).await });
+        let watched = seen(self.hoard.as_ref(), caught(call));
+        let result = self.runtime.block_on(async { tokio::time::timeout(within, watched).await });
         match result {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) => {

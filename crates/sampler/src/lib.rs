@@ -78,6 +78,7 @@ pub use drift::{PROCESSOR_DRIFT, STORAGE_DRIFT};
 pub use hiccup::{Hiccup, HiccupCause, HiccupMeter, Hiccups, Lateness};
 pub use host::processors;
 pub use listener::{Listener, listener};
+pub use network_bytes::NetworkBytes;
 pub use owed::{Owed, WithWriteBack, Writes};
 pub use own_connections::{ConnectionId, OwnConnections};
 pub use own_threads::{CpuShares, OwnCpu};

@@ -2,13 +2,15 @@
 
 /// Bytes received and sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct NetworkBytes {
+pub struct NetworkBytes {
+    /// Received.
     pub rx: u64,
+    /// Sent.
     pub tx: u64,
 }
 
 impl NetworkBytes {
-    pub fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self { rx: self.rx + other.rx, tx: self.tx + other.tx }
     }
 }

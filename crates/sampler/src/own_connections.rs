@@ -5,10 +5,12 @@ use std::fs::File;
 use std::io::Result;
 use std::os::unix::fs::FileExt;
 
+use rustix::fs::fstat;
 use rustix::net::{Shutdown, shutdown};
 use rustix::param::page_size;
 use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
 
+use crate::network_bytes::NetworkBytes;
 use crate::sock_diag::SockDiag;
 use crate::tcp_sockets::socket_inode;
 
@@ -48,15 +50,15 @@ impl OwnConnections {
         Ok(pages * page_size() as u64)
     }
 
-    /// Payload bytes that came over each connection since it was opened.
+    /// Payload bytes that each connection has carried since it was opened.
     ///
     /// # Errors
     /// The kernel does not tell them.
-    pub fn received(&mut self) -> Result<HashMap<ConnectionId, u64>> {
+    pub fn carried(&mut self) -> Result<HashMap<ConnectionId, NetworkBytes>> {
         let own = own_sockets()?;
         let sockets = self.diag.tcp_sockets()?;
         let ours = sockets.into_iter().filter(|socket| !socket.listens && own.contains_key(&socket.inode));
-        Ok(ours.map(|s| (ConnectionId { cookie: s.cookie, inode: s.inode }, s.bytes.rx)).collect())
+        Ok(ours.map(|s| (ConnectionId { cookie: s.cookie, inode: s.inode }, s.bytes)).collect())
     }
 
     /// Ends a connection: who reads from it finds its end. Of one that is closed already nothing is done.
@@ -67,6 +69,10 @@ impl OwnConnections {
         let Some(&descriptor) = own_sockets()?.get(&connection.inode) else { return Ok(()) };
         let own = pidfd_open(getpid(), PidfdFlags::empty())?;
         let socket = pidfd_getfd(own, descriptor, PidfdGetfdFlags::empty())?;
+        if fstat(&socket)?.st_ino != u64::from(connection.inode) {
+            // It is closed, and another file has its descriptor.
+            return Ok(());
+        }
         match shutdown(&socket, Shutdown::Both) {
             Ok(()) | Err(rustix::io::Errno::NOTCONN) => Ok(()),
             Err(error) => Err(error.into()),
@@ -100,9 +106,9 @@ mod tests {
         let mut all = vec![0; 100_000];
         reader.read_exact(&mut all).unwrap();
         let mut own = OwnConnections::open().unwrap();
-        let received = own.received().unwrap();
+        let carried = own.carried().unwrap();
         // Both ends are this process's, as are other tests' connections.
-        let (&connection, _) = received.iter().find(|&(_, &bytes)| bytes == 100_000).unwrap();
+        let (&connection, _) = carried.iter().find(|&(_, bytes)| bytes.rx == 100_000).unwrap();
         own.end(connection).unwrap();
         assert_eq!(reader.read(&mut all).unwrap(), 0);
         drop(reader);

@@ -6,7 +6,7 @@ use iotbench_core::{
     Backend, Database, Error, Layout, Marker, Name, OpenRequest, OwnedObject, Registry, Schema, Settings, Signal,
     TableSpec, Target, ValueType,
 };
-use iotbench_engine::{cause_exit_code, changed, contacted};
+use iotbench_engine::{cause_exit_code, changed, contacted, watched};
 use iotbench_report::{Lock, printable_lines};
 use std::{sync::Arc, time::Duration};
 use tokio::runtime::Runtime;
@@ -15,11 +15,10 @@ use tokio::runtime::Runtime;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// What is large is not dropped at once.
 const DROPPED_WITHIN: Duration = Duration::from_secs(300);
-/// Of what does not answer.
-const NO_CONNECTION: u8 = 20;
 
 /// All that carries iotbench's marker in a database, of whichever run.
 pub struct Leftovers {
+    backend: &'static dyn Backend,
     database: Arc<dyn Database>,
     owned: Vec<OwnedObject>,
     runtime: Runtime,
@@ -41,7 +40,7 @@ impl Leftovers {
         let runtime = runtime.map_err(SessionError::internal)?;
         let listing = Arc::clone(&database);
         let owned = contacted(PATIENCE, async move { listing.owned().await }).map_err(|e| refused(&e))?;
-        Ok(Self { database, owned, runtime, _locks: locks })
+        Ok(Self { backend, database, owned, runtime, _locks: locks })
     }
 
     /// What was found.
@@ -57,11 +56,7 @@ impl Leftovers {
     pub fn drop(&self, object: &OwnedObject) -> Result<(), SessionError> {
         self.runtime.block_on(async {
             let dropping = changed(&*self.database, self.database.drop_owned(object));
-            let late = |_| {
-                let message = format!("no answer within {} s", DROPPED_WITHIN.as_secs());
-                SessionError::Other { message, exit_code: NO_CONNECTION }
-            };
-            tokio::time::timeout(DROPPED_WITHIN, dropping).await.map_err(late)?.map_err(|e| refused(&e))
+            watched(self.backend.info(), DROPPED_WITHIN, dropping).await.map_err(|e| refused(&e))
         })
     }
 }

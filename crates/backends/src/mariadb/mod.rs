@@ -60,8 +60,7 @@ const INFO: BackendInfo = BackendInfo {
     promise: PromiseLevel::OsCrash,
     recipe: Some(&recipe::RECIPE),
     plain_text: Some(("sslmode", "disable")),
-    // A row.
-    unlimited_answers: Some(1 << 20),
+    unlimited_answers: true,
     ..BackendInfo::new("mariadb", "MariaDB with InnoDB or MyRocks, and MySQL", CAPABILITIES)
 };
 

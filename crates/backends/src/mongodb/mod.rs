@@ -57,8 +57,7 @@ static INFO: BackendInfo = BackendInfo {
     recipe: Some(&recipe::RECIPE),
     variants: &recipe::VARIANTS,
     plain_text: Some(("tls", "false")),
-    // A batch of 16 MiB as it came, what is read of it, and the next one.
-    unlimited_answers: Some(64 << 20),
+    unlimited_answers: true,
     ..BackendInfo::new(
         "mongodb",
         "MongoDB: documents or time series, a single server, a replica set or shards",

@@ -65,8 +65,7 @@ static INFO: BackendInfo = BackendInfo {
     recipe: Some(&recipe::RECIPE),
     variants: &recipe::VARIANTS,
     plain_text: Some(("sslmode", "disable")),
-    // A row.
-    unlimited_answers: Some(1 << 20),
+    unlimited_answers: true,
     ..BackendInfo::new(
         "postgres",
         "PostgreSQL: rows or JSONB, by prepared inserts, arrays or binary COPY; Citus, TimescaleDB",

@@ -2,7 +2,7 @@
 
 use super::{Audit, AuditRequest, AuditScope, Auditor};
 use crate::{
-    hoard::HoardWatch,
+    hoard::{HoardWatch, seen},
     ledger::{Ledger, LedgerError, LedgerHead, LedgerSummary},
     plan::Planned,
 };
@@ -96,7 +96,7 @@ pub fn re_verify(
     let runtime = runtime.map_err(|e| ReVerifyError::Data(format!("no runtime: {e}")))?;
     let patience = Duration::from_nanos(planned.plan.phases.settle_ns);
     let watch = HoardWatch::over(backend.info(), patience);
-    let verified = runtime.block_on(async {
+    let verified = runtime.block_on(seen(watch.as_ref(), async {
         let embedded = backend.info().capabilities.embedded;
         if embedded {
             // The first call to a file that is not there would make it.
@@ -114,7 +114,7 @@ pub fn re_verify(
         let auditor = Auditor::new(request).map_err(ReVerifyError::Target)?;
         let audit = auditor.audit(&mut *reader, Some(counted)).await.map_err(ReVerifyError::Target)?;
         Ok(ReVerified { audit, counted, expected: expected(planned, summary), may_lose })
-    });
+    }));
     match watch.as_ref().and_then(HoardWatch::found) {
         Some(found) => Err(ReVerifyError::Target(found.clone())),
         None => verified,

@@ -1,6 +1,7 @@
 //! That threads which call a driver look up from time to time.
 
 use std::{
+    convert::Infallible,
     sync::{
         Arc, Mutex, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
@@ -56,7 +57,7 @@ impl Pulse {
     }
 
     /// Says so for as long as it is polled, which is when the thread looks up.
-    pub async fn go_on(self) {
+    pub async fn go_on(self) -> Infallible {
         loop {
             self.beat();
             tokio::time::sleep(BEAT).await;

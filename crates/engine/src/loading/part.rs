@@ -6,7 +6,7 @@ use crate::{
     client::ClientLoad,
     clock::RunClock,
     control::{Control, Generation},
-    hoard::HoardWatch,
+    hoard::{HoardWatch, seen},
     ledger::Reached,
     plan::Planned,
     run::client_watch::ClientWatch,
@@ -229,6 +229,7 @@ impl PartLoad {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|e| Error::new(Cause::Client, format!("no runtime: {e}")))?;
         let dropping = changed(&*self.database, self.database.drop_created());
+        let dropping = seen(self.hoard.as_ref(), dropping);
         let dropped = runtime.block_on(async { tokio::time::timeout(self.patience, dropping).await });
         dropped.map_err(|_| Error::new(Cause::TimedOut, "no answer in time"))?
     }

@@ -64,6 +64,11 @@ impl Session<'_> {
         if let Ok(answers) = &verified {
             self.outcome.reading.answers.clone_from(answers);
         }
+        if self.planned.plan.reads() && self.outcome.lost_an_agent() {
+            let remark =
+                "what an agent read that was lost was compared by nobody else: its answers are not among those told";
+            self.outcome.plan.remarks.push(remark.into());
+        }
         for answers in self.outcome.agents.iter().filter_map(|agent| agent.answers.clone()) {
             self.outcome.reading.answers.get_or_insert_default().merge(answers);
         }

@@ -3,6 +3,7 @@
 use super::Session;
 use crate::{
     audit::{Audit, AuditRequest, AuditScope, Auditor, FindingKind},
+    hoard::seen,
     verdict::Reason,
     verify::VerifyMode,
 };
@@ -31,13 +32,13 @@ impl Session<'_> {
             ..AuditRequest::new(&self.planned, &ledger, &self.backend.info().capabilities, scope)
         };
         let database = Arc::clone(&self.database);
-        let audited = self.runtime.block_on(async {
+        let audited = self.runtime.block_on(seen(self.hoard.as_ref(), async {
             let connect =
                 tokio::time::timeout(Duration::from_nanos(self.planned.plan.phases.deadline_ns), database.reader());
             let mut reader = connect.await.map_err(|_| "no connection in time".to_owned())?.map_err(|e| e.message)?;
             let auditor = Auditor::new(request).map_err(|e| e.message)?;
             auditor.audit(&mut *reader, Some(stored.points)).await.map_err(|e| e.message)
-        });
+        }));
         match audited {
             Ok(audit) => {
                 let reason = reason(&audit, may_lose);

@@ -1,7 +1,9 @@
 //! The history, written before the load as fast as the database takes it.
 
 use super::{Session, prepare::CONNECT};
-use crate::{caught::caught, observer::Event, outcome::Phase, plan::PhasesPlan, source::Filler, verdict::Reason};
+use crate::{
+    caught::caught, hoard::seen, observer::Event, outcome::Phase, plan::PhasesPlan, source::Filler, verdict::Reason,
+};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use iotbench_core::{Acknowledgement, Batch, Cause, Error, Writer};
 use std::{sync::Arc, time::Duration};
@@ -59,7 +61,7 @@ impl Session<'_> {
                 self.journal_sends(&batch)?;
                 under_way.push(send(writer, batch, deadline));
             }
-            let next = self.runtime.block_on(under_way.next());
+            let next = self.runtime.block_on(seen(self.hoard.as_ref(), under_way.next()));
             let Some((writer, batch, result)) = next else { break };
             result.map_err(|e| Reason::Target { cause: e.cause, message: e.message })?;
             written += batch.len() as u64;

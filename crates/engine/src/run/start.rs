@@ -84,7 +84,8 @@ impl Session<'_> {
         let phase = if warm_up { Phase::WarmUp } else { Phase::Measure };
         let probe = self.probe(clock, verifier.as_ref().and_then(Verifier::frontier)).map_err(target)?;
         if self.options.loaders.is_some() && self.planned.plan.reads() && self.planned.plan.writes() {
-            let remark = "freshness was not measured: agents write and read, and none knows what the others wrote";
+            let remark = "freshness was not measured, nor are answers judged that are about devices of other agents: none knows what the others \
+                 wrote";
             self.outcome.plan.remarks.push(remark.into());
         }
         let visible = self.visible_series(clock).map_err(target)?;
