@@ -6,11 +6,13 @@
 
 mod grant;
 mod open_stream;
+mod returns;
 mod sensor_stream;
 mod stream;
 
 pub use grant::Grant;
 pub use open_stream::{OpenStream, Waiting};
+pub use returns::{GoOn, Returns, returns};
 pub use sensor_stream::{Sensor, SensorStream};
 pub use stream::Stream;
 
@@ -187,7 +189,9 @@ pub fn run(clock: RunClock, control: &Control, pace: Pace, mut recorder: Recorde
         // Said before the alarms are looked at, so that one set afterwards finds it and wakes the pacer.
         sleep.until_ns.store(schedule_ns.max(earliest_ns).min(latest_ns), Ordering::SeqCst);
         let alarm_ns = alarms.iter().chain(&pauses).map(|a| a.ring(now_ns)).min().unwrap_or(NO_TIME);
-        sleep.sleep_until(clock, schedule_ns.min(alarm_ns).max(earliest_ns).min(latest_ns));
+        // As the alarms: a session that went on meanwhile has not woken the pacer.
+        let return_ns = streams.iter_mut().filter_map(Stream::next_return_ns).min().unwrap_or(NO_TIME);
+        sleep.sleep_until(clock, schedule_ns.min(alarm_ns).min(return_ns).max(earliest_ns).min(latest_ns));
     }
     let stop_ns = control.stops_at_ns().min(clock.now_ns());
     let pending = streams.into_iter().map(|s| s.close(stop_ns, control, &mut recorder)).sum();

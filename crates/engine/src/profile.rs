@@ -134,6 +134,8 @@ words! {
         Open = "open",
         /// Sensors offer datapoints to bounded queues by a clock; writers take from them.
         Paced = "paced",
+        /// Sessions arrive by a schedule that no answer delays; each starts again some time after its answer, until it leaves.
+        PartlyOpen = "partly_open",
         /// All devices report once within a window of each interval.
         Interval = "interval",
     }
@@ -186,13 +188,19 @@ pub struct LoadConfig {
     /// Closed: how many virtual users.
     #[serde(default = "default_users")]
     pub users: Count,
-    /// Closed: from an answer to the user's next start.
+    /// Closed, partly open: from an answer to the next start of the user or session.
     #[serde(default = "zero_span")]
     pub think_time: Span,
-    /// Open: operations a second; paced: datapoints a second and device; `auto`: the dataset's own pace.
+    /// Open: operations a second; partly open: sessions a second; paced: datapoints a second and device; `auto`: the dataset's own pace.
     #[serde(default)]
     pub rate: Auto<Rate>,
-    /// Open: the spread of starts.
+    /// Partly open: how many operations a session has in the mean; it leaves after each with the same probability.
+    #[serde(default = "default_operations_per_session")]
+    pub operations_per_session: f64,
+    /// Partly open: the most sessions at once; those that arrive beyond are dropped.
+    #[serde(default = "default_most_sessions")]
+    pub most_sessions: Count,
+    /// Open: the spread of starts; partly open: that of arrivals.
     #[serde(default = "default_arrival")]
     pub arrival: Arrival,
     /// Open: what happens to operations that cannot start in time.
@@ -238,6 +246,12 @@ fn default_users() -> Count {
 }
 fn zero_span() -> Span {
     Span::from_secs(0)
+}
+fn default_operations_per_session() -> f64 {
+    5.0
+}
+fn default_most_sessions() -> Count {
+    Count(10_000)
 }
 fn default_arrival() -> Arrival {
     Arrival::Constant

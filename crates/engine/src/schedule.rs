@@ -1,5 +1,9 @@
 //! When the operations of an open loop are intended to start. Pure.
 
+mod sessions;
+
+pub use sessions::{Lengths, SessionStarts};
+
 use crate::{
     intervals::{IntervalStarts, WindowWatch},
     profile::Arrival,
@@ -31,6 +35,8 @@ pub enum Pattern {
     Rate(Schedule),
     /// In the windows of intervals.
     Intervals(IntervalStarts),
+    /// The first operations of sessions, which arrive by a rate.
+    Sessions(SessionStarts),
 }
 
 impl OwnBlocks {
@@ -60,6 +66,7 @@ impl Starts {
                 Pattern::Rate(schedule.clone().with_rate(f64::from(load), number, from_ns))
             }
             Pattern::Intervals(starts) => Pattern::Intervals(starts.with_devices(load, number, from_ns)),
+            Pattern::Sessions(starts) => Pattern::Sessions(starts.with_rate(f64::from(load), number, from_ns)),
         };
         Self { pattern, own: self.own.clone() }
     }
@@ -68,7 +75,7 @@ impl Starts {
     #[must_use]
     pub fn devices(&self) -> u32 {
         match &self.pattern {
-            Pattern::Rate(_) => u32::MAX,
+            Pattern::Rate(_) | Pattern::Sessions(_) => u32::MAX,
             Pattern::Intervals(starts) => starts.devices(),
         }
     }
@@ -76,7 +83,7 @@ impl Starts {
     /// The watch over the windows of intervals, where there are some.
     pub fn watch(&self) -> Option<WindowWatch> {
         match &self.pattern {
-            Pattern::Rate(_) => None,
+            Pattern::Rate(_) | Pattern::Sessions(_) => None,
             Pattern::Intervals(starts) => Some(WindowWatch::of(starts, &self.own.blocks)),
         }
     }
@@ -84,7 +91,7 @@ impl Starts {
     /// The first of the own blocks that no operation is about: some devices may not report.
     fn blocks(&self) -> u32 {
         match &self.pattern {
-            Pattern::Rate(_) => self.own.of,
+            Pattern::Rate(_) | Pattern::Sessions(_) => self.own.of,
             Pattern::Intervals(starts) => starts.requests(),
         }
     }
@@ -101,6 +108,7 @@ impl Iterator for Starts {
         match &mut self.pattern {
             Pattern::Rate(schedule) => schedule.find(|start| own.has(start.number)),
             Pattern::Intervals(starts) => starts.find(|start| own.has(start.number)),
+            Pattern::Sessions(starts) => starts.find(|start| own.has(start.number)),
         }
     }
 }

@@ -5,6 +5,7 @@ mod of_group;
 mod open;
 mod own_users;
 mod paced;
+mod partly_open;
 mod stretch;
 
 pub use of_group::{MakeSource, SourcesRequest};
@@ -13,6 +14,7 @@ use closed::{ClosedSettings, ClosedSource};
 use open::OpenSource;
 use own_users::OwnUsers;
 use paced::PacedSource;
+use partly_open::{PartlyOpenSource, Sessions};
 
 use crate::{read::Draw, slice::UserTime};
 use iotbench_core::{Batch, Left, Run, Source};

@@ -49,6 +49,12 @@ pub enum CannotBeCarried {
          sensors (paced) and open loops; --rate makes a closed loop an open one"
     )]
     Closed(String),
+    /// Sessions wait for the answer of the database too.
+    #[error(
+        "group {0:?} is partly open: its sessions wait for the database's answer, and a broker gives none: --via is for \
+         sensors (paced) and open loops; --arrival poisson makes it an open one"
+    )]
+    Sessions(String),
     /// A search.
     #[error(
         "a search ends one load before it begins the next, and what a broker holds cannot be told: give a fixed load"
@@ -64,10 +70,12 @@ pub fn can_be_carried(plan: &Plan) -> Result<(), CannotBeCarried> {
     if plan.ramp.is_some() {
         return Err(CannotBeCarried::Search);
     }
-    match plan.groups.iter().find(|group| writes(group) && matches!(group.load, Load::Closed { .. })) {
-        Some(group) => Err(CannotBeCarried::Closed(group.name.clone())),
-        None => Ok(()),
-    }
+    let refused = |group: &GroupPlan| match group.load {
+        Load::Closed { .. } => Some(CannotBeCarried::Closed(group.name.clone())),
+        Load::PartlyOpen { .. } => Some(CannotBeCarried::Sessions(group.name.clone())),
+        Load::Open { .. } | Load::Interval { .. } | Load::Paced { .. } => None,
+    };
+    plan.groups.iter().filter(|group| writes(group)).find_map(refused).map_or(Ok(()), Err)
 }
 
 /// Whether a group's operations go through a broker: what reads asks the database itself.

@@ -51,6 +51,14 @@ fn group(group: &GroupPlan) -> String {
             let overflow = drop_above.map_or("all wait".into(), |n| format!("dropped above {n} under way"));
             format!("{} at {rate} operations/s, {overflow}", group.load.name())
         }
+        Load::PartlyOpen { rate, mean_operations, think_ns, most_sessions, .. } => {
+            format!(
+                "{} at {rate} sessions/s of {mean_operations} operations in the mean, think time {}, dropped above \
+                 {most_sessions} at once",
+                group.load.name(),
+                span(think_ns)
+            )
+        }
         Load::Interval { devices, interval_ns, window_ns } => {
             let devices = counted(u64::from(devices), "device");
             format!("{devices} report within {} of each {}", span(window_ns), span(interval_ns))

@@ -71,7 +71,7 @@ fn quantity(model: LoadModel) -> Option<Quantity> {
         LoadModel::Closed => Some(Quantity::Users),
         LoadModel::Open => Some(Quantity::OperationsPerSecond),
         LoadModel::Interval => Some(Quantity::Devices),
-        LoadModel::Paced => None,
+        LoadModel::PartlyOpen | LoadModel::Paced => None,
     }
 }
 

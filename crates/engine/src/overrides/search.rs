@@ -37,6 +37,14 @@ impl SearchOverride {
             LoadModel::Open => load.rate.set().map(|rate| whole(rate.0)),
             LoadModel::Closed => Some(load.users),
             LoadModel::Interval => None,
+            LoadModel::PartlyOpen => {
+                let message = format!(
+                    "group {} is partly open: sessions that arrived in one trial would go on in the next. Add --arrival constant or \
+                     poisson for the highest rate, or --arrival closed for the most virtual users",
+                    group.name
+                );
+                return Err(ProfileError::new("capacity", "groups.0.load.model", message));
+            }
             LoadModel::Paced => {
                 let message = format!(
                     "group {} is paced, its load is what its sensors have to say. Add --arrival constant or poisson for the \

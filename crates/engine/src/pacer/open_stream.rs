@@ -1,6 +1,6 @@
 //! What the pacer keeps of an open loop: its schedule, and what is due and has no room.
 
-use super::grant::Grant;
+use super::{grant::Grant, returns::Returns};
 use crate::{
     control::Control,
     intervals::WindowWatch,
@@ -39,6 +39,9 @@ pub struct OpenStream {
     pub outstanding: Arc<AtomicU32>,
     /// Above so many outstanding ones others are dropped.
     pub drop_above: Option<u32>,
+    /// The later operations of sessions, where the starts are those of their first ones. Then sessions are outstanding, and there
+    /// is room for a grant of each.
+    pub returns: Option<Returns>,
 }
 
 /// Operations of a schedule that were offered when they became due and could not be released.
@@ -53,6 +56,11 @@ impl OpenStream {
     /// Whether everything that was offered has been released and taken.
     pub(super) fn is_taken(&self) -> bool {
         self.grants.is_empty() && self.waiting.count == 0
+    }
+
+    /// When the next operation of a session that is here already is due.
+    pub(super) fn next_return_ns(&mut self) -> Option<u64> {
+        self.returns.as_mut()?.next().map(|start| start.at_ns)
     }
 
     /// The next start; `None` while a ramp pauses it.
@@ -113,8 +121,9 @@ impl OpenStream {
         self.first_kind + self.operations.pick(0, number)
     }
 
-    pub(super) fn release(&mut self, now_ns: u64, control: &Control, recorder: &mut Recorder) -> bool {
+    pub(crate) fn release(&mut self, now_ns: u64, control: &Control, recorder: &mut Recorder) -> bool {
         let devices = self.pace.devices();
+        self.release_returns(now_ns, control, recorder);
         while let Some(Start { number, at_ns }) = self.next_start().filter(|s| s.at_ns <= now_ns) {
             let full = self.drop_above.is_some_and(|most| self.outstanding.load(Ordering::Relaxed) >= most);
             if !full && self.grants.is_full() {
@@ -135,6 +144,23 @@ impl OpenStream {
             let _ = self.grants.try_send(Grant { intended_ns: at_ns, number, device: 0, devices });
         }
         true
+    }
+
+    /// Releases the later operations of sessions that are due.
+    fn release_returns(&mut self, now_ns: u64, control: &Control, recorder: &mut Recorder) {
+        while let Some(Start { number, at_ns }) = self.take_return(now_ns, control, recorder) {
+            // Each session has room for one; a closed channel means that the run is over.
+            let _ = self.grants.try_send(Grant { intended_ns: at_ns, number, device: 0, devices: u32::MAX });
+        }
+    }
+
+    /// Counts as offered and takes the next of a session's later operations that is due by a time.
+    fn take_return(&mut self, by_ns: u64, control: &Control, recorder: &mut Recorder) -> Option<Start> {
+        let returns = self.returns.as_mut()?;
+        let start = returns.next().filter(|start| start.at_ns <= by_ns && control.spend_operation(start.at_ns))?;
+        returns.take();
+        recorder.offer(self.kind(start.number), start.at_ns, 1);
+        Some(start)
     }
 
     /// Counts the next operation as offered, unless it was when its way was full; false: the run has no more of them.
@@ -167,7 +193,7 @@ impl OpenStream {
         self.waiting = Waiting { count, behind: Some(behind) };
     }
 
-    pub(super) fn close(mut self, stop_ns: u64, control: &Control, recorder: &mut Recorder) -> u64 {
+    pub(crate) fn close(mut self, stop_ns: u64, control: &Control, recorder: &mut Recorder) -> u64 {
         self.grants.close();
         self.abandon(stop_ns, control, recorder)
     }
@@ -189,6 +215,10 @@ impl OpenStream {
             }
             self.schedule.next();
             recorder.leave_pending(kind, at_ns, end_ns);
+            pending += 1;
+        }
+        while let Some(Start { number, at_ns }) = self.take_return(end_ns.saturating_sub(1), control, recorder) {
+            recorder.leave_pending(self.kind(number), at_ns, end_ns);
             pending += 1;
         }
         pending
@@ -239,6 +269,7 @@ mod tests {
             leftover,
             outstanding: Arc::default(),
             drop_above: None,
+            returns: None,
         }
     }
 

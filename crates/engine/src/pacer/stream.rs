@@ -66,9 +66,18 @@ impl Stream {
         match self {
             Self::Open(stream) => {
                 let window_ns = stream.window.as_ref().map(WindowWatch::ends_ns);
-                stream.next_start().map(|s| s.at_ns).into_iter().chain(window_ns).min()
+                let return_ns = stream.next_return_ns();
+                stream.next_start().map(|s| s.at_ns).into_iter().chain(window_ns).chain(return_ns).min()
             }
             Self::Sensors(stream) => stream.schedule.peek().map(|s| s.at_ns),
+        }
+    }
+
+    /// When the next operation of a session that is here already is due.
+    pub(super) fn next_return_ns(&mut self) -> Option<u64> {
+        match self {
+            Self::Open(stream) => stream.next_return_ns(),
+            Self::Sensors(_) => None,
         }
     }
 

@@ -90,6 +90,11 @@ fn check_ramp(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
                        interval, in the first group";
         return Err(("ramp".into(), message.into()));
     }
+    if profile.groups.iter().any(|g| g.load.model == LoadModel::PartlyOpen) {
+        let message = "sessions that arrived in one step would go on in the next: give a partly open load as a fixed one, or \
+                       search with an open loop (--arrival poisson) or a closed one (--arrival closed)";
+        return Err(("ramp".into(), message.into()));
+    }
     if ramp.resolution.0 <= 0.0 {
         let message = "a search ends when its bounds are this near: write a share above 0, such as 5% (--width)";
         return Err(("ramp.resolution".into(), message.into()));

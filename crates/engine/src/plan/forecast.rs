@@ -12,6 +12,8 @@ use iotbench_simulator::Dataset;
 const NS_PER_S: f64 = 1e9;
 /// A random number of arrivals is below its mean and so many standard deviations, but for one of a thousand million times.
 const DEVIATIONS: f64 = 6.0;
+/// And a geometric length is below so many times its mean.
+const TAIL: f64 = 21.0;
 const TIMESTAMP_BYTES: u64 = 8;
 
 /// What a plan takes at most.
@@ -101,6 +103,10 @@ impl Source<'_> {
                 let constant_s = Timeline::of(&self.group.shape).by(load_s * NS_PER_S) / NS_PER_S;
                 Some(arrivals(arrival, rate * constant_s) * operation)
             }
+            Load::PartlyOpen { arrival, rate, mean_operations, .. } => {
+                let constant_s = Timeline::of(&self.group.shape).by(load_s * NS_PER_S) / NS_PER_S;
+                Some(of_sessions(arrival, rate * constant_s, mean_operations) * operation)
+            }
             Load::Interval { devices, interval_ns, .. } => {
                 Some(f64::from(devices) * (load_s / seconds(interval_ns)).ceil() * self.most_of_device())
             }
@@ -118,6 +124,7 @@ impl Source<'_> {
                 Some(self.ramped(Quantity::Users, users.into()) * operation / seconds(think_ns))
             }
             Load::Open { rate, .. } => Some(self.ramped(Quantity::OperationsPerSecond, rate) * operation),
+            Load::PartlyOpen { rate, mean_operations, .. } => Some(rate * mean_operations * operation),
             Load::Interval { devices, interval_ns, .. } => {
                 let devices = self.ramped(Quantity::Devices, devices.into());
                 Some(devices * self.most_of_device() / seconds(interval_ns))
@@ -154,7 +161,7 @@ impl Source<'_> {
     fn users(&self) -> u32 {
         match self.group.load {
             Load::Closed { users, .. } => users,
-            Load::Open { .. } | Load::Interval { .. } | Load::Paced { .. } => 0,
+            Load::Open { .. } | Load::PartlyOpen { .. } | Load::Interval { .. } | Load::Paced { .. } => 0,
         }
     }
 
@@ -202,6 +209,15 @@ fn arrivals(arrival: Arrival, expected: f64) -> f64 {
         Arrival::Constant => expected.ceil() + 1.0,
         Arrival::Poisson => (expected + DEVIATIONS * expected.sqrt()).ceil() + 1.0,
     }
+}
+
+/// How many operations so many expected sessions of a geometric length have at most.
+fn of_sessions(arrival: Arrival, sessions: f64, mean: f64) -> f64 {
+    let of_length = mean * (mean - 1.0);
+    let of_arrivals = if arrival == Arrival::Poisson { mean * mean } else { 0.0 };
+    let deviation = (sessions.ceil() * (of_length + of_arrivals)).sqrt();
+    // A sum of a few geometric lengths has a longer tail than its deviation says.
+    (arrivals(arrival, sessions) * mean).max(sessions * mean + DEVIATIONS * deviation).ceil() + TAIL * mean
 }
 
 fn point_bytes(dataset: &dyn Dataset) -> u64 {

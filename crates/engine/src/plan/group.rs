@@ -6,7 +6,7 @@ use super::{
     shape,
 };
 use crate::{
-    profile::{Arrival, Group, LoadModel, Overflow, Profile},
+    profile::{Arrival, Group, LoadConfig, LoadModel, Overflow, Profile},
     shape::Shape,
     units::{Auto, Rate},
 };
@@ -114,6 +114,19 @@ pub enum Load {
         /// Operations that wait or are under way before others are dropped; `None`: all wait.
         drop_above: Option<u32>,
     },
+    /// Sessions that arrive by a schedule, and go on as their answers come.
+    PartlyOpen {
+        /// The spread of arrivals.
+        arrival: Arrival,
+        /// Sessions a second.
+        rate: f64,
+        /// How many operations a session has in the mean.
+        mean_operations: f64,
+        /// From an answer to the session's next start.
+        think_ns: u64,
+        /// Above so many sessions at once others are dropped.
+        most_sessions: u32,
+    },
     /// Devices that all report within a window of each interval.
     Interval {
         /// Devices that report; with a ramp, in the first step.
@@ -144,6 +157,9 @@ impl Load {
             Self::Open { arrival, rate, drop_above } => {
                 Ok(Self::Open { arrival, rate: rate * (part.to - part.from), drop_above })
             }
+            Self::PartlyOpen { .. } => Err(
+                "a session either writes or reads: use two groups, one of sessions that write and one of others that read",
+            ),
             Self::Paced { .. } | Self::Interval { .. } => {
                 Err("such a load writes: put reads into a group of their own")
             }
@@ -157,6 +173,8 @@ impl Load {
             Self::Closed { .. } => "closed",
             Self::Open { arrival: Arrival::Constant, .. } => "open (constant)",
             Self::Open { arrival: Arrival::Poisson, .. } => "open (poisson)",
+            Self::PartlyOpen { arrival: Arrival::Constant, .. } => "partly open (constant)",
+            Self::PartlyOpen { arrival: Arrival::Poisson, .. } => "partly open (poisson)",
             Self::Interval { .. } => "interval",
             Self::Paced { .. } => "paced",
         }
@@ -238,6 +256,7 @@ fn load(context: Context<'_>, group: &Group, ramped: bool, mean: Option<f64>) ->
             let drop_above = (config.overflow == Overflow::Drop).then_some(limit);
             Ok(Load::Open { arrival: config.arrival, rate: rate.0, drop_above })
         }
+        LoadModel::PartlyOpen => partly_open(config, mean),
         LoadModel::Paced => {
             #[expect(clippy::cast_precision_loss, reason = "a period in ns is far below 2^53")]
             let own_rate = 1e9 / dataset.period_ns() as f64;
@@ -257,6 +276,31 @@ fn load(context: Context<'_>, group: &Group, ramped: bool, mean: Option<f64>) ->
             window_ns: interval::window_ns(group)?,
         }),
     }
+}
+
+/// Sessions that are longer are users of a closed loop, in effect.
+const MAX_OPERATIONS: f64 = 1e6;
+/// More sessions at once are a slip: each has its place in the schedule's thread.
+const MAX_SESSIONS: u64 = 1_000_000;
+
+/// `mean`: the rate where the profile has none.
+fn partly_open(config: &LoadConfig, mean: Option<f64>) -> Result<Load, FieldError> {
+    let refused = |key: &str, message: String| Err((format!("load.{key}"), message));
+    let Some(rate) = config.rate.set().map(|rate| rate.0).or(mean) else {
+        return refused("rate", "sessions arrive by a rate: set load.rate or --rate, in sessions a second".into());
+    };
+    let mean_operations = config.operations_per_session;
+    if !(1.0..=MAX_OPERATIONS).contains(&mean_operations) {
+        let message = format!("a session has from 1 to {MAX_OPERATIONS} operations in the mean, got {mean_operations}");
+        return refused("operations_per_session", message);
+    }
+    let sessions = config.most_sessions.0;
+    let most_sessions = u32::try_from(sessions).ok().filter(|_| (1..=MAX_SESSIONS).contains(&sessions));
+    let Some(most_sessions) = most_sessions else {
+        return refused("most_sessions", format!("from 1 to {MAX_SESSIONS} sessions at once, got {sessions}"));
+    };
+    let think_ns = config.think_time.as_ns();
+    Ok(Load::PartlyOpen { arrival: config.arrival, rate, mean_operations, think_ns, most_sessions })
 }
 
 /// What is left of the default limit for each group, or part of one, whose number of connections nobody says.
@@ -292,7 +336,7 @@ fn connections(context: Context<'_>, group: &Group, load: &Load, part: &Part, re
                     let ramp = profile.ramp.as_ref().filter(|_| part.ramped);
                     ramp.map_or(u64::from(*users), |ramp| part.of(ramp.greatest()))
                 }
-                Load::Open { .. } | Load::Interval { .. } => 32,
+                Load::Open { .. } | Load::PartlyOpen { .. } | Load::Interval { .. } => 32,
                 Load::Paced { .. } => u64::from(devices::of(profile, group)),
             };
             let limit = if capabilities.blocking { MAX_BLOCKING_CONNECTIONS } else { u64::MAX };

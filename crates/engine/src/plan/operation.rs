@@ -205,7 +205,9 @@ fn payload(config: &OperationConfig, load: &Load, layout: Layout) -> Result<Payl
         (Datapoints::SinceLast, Load::Closed { .. }) => Ok(Payload::SinceLast { window_ns: config.window.as_ns() }),
         (Datapoints::Second, Load::Paced { .. }) => Ok(Payload::Second),
         // An open loop fixes when operations start, not how much has gathered: one datapoint an operation.
-        (Datapoints::SinceLast | Datapoints::Second, Load::Open { .. }) => Ok(Payload::Count(1)),
+        (Datapoints::SinceLast | Datapoints::Second, Load::Open { .. } | Load::PartlyOpen { .. }) => {
+            Ok(Payload::Count(1))
+        }
         (Datapoints::SinceLast, Load::Paced { .. }) => {
             Err(("datapoints".into(), "since_last belongs to a closed loop".into()))
         }
@@ -226,7 +228,12 @@ fn check_devices(all: u32, load: &Load, payload: Payload, devices: u32) -> Resul
         return fail(format!("a request cannot carry {devices} devices of {all}: see the profile's own devices"));
     }
     match (devices, load, payload) {
-        (1, ..) | (_, Load::Closed { .. } | Load::Open { .. } | Load::Interval { .. }, Payload::Count(_)) => Ok(()),
+        (1, ..)
+        | (
+            _,
+            Load::Closed { .. } | Load::Open { .. } | Load::PartlyOpen { .. } | Load::Interval { .. },
+            Payload::Count(_),
+        ) => Ok(()),
         (_, Load::Paced { .. }, _) => fail("a sensor of a paced load sends its own datapoints: write 1".into()),
         (_, _, Payload::Second | Payload::SinceLast { .. }) => {
             fail("a request over several devices carries a number of datapoints of each: set datapoints".into())

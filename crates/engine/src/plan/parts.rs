@@ -24,6 +24,15 @@ pub enum PartsError {
         /// How many there can be.
         most: u32,
     },
+    /// A session's operations go round all devices, whichever part has them.
+    #[error(
+        "group {group:?}: the sessions of a partly open load that writes are not divided over agents, because each writes for all \
+         devices in turn; use one process, or an open loop (--arrival poisson)"
+    )]
+    Sessions {
+        /// Whose.
+        group: String,
+    },
     /// Each part needs a connection for each group.
     #[error(
         "group {group:?} has {connections} connections, and each of {parts} parts needs one: set connections to at \
@@ -60,6 +69,10 @@ impl Plan {
     fn check(&self, parts: u32) -> Result<(), PartsError> {
         if parts == 0 {
             return Err(PartsError::None);
+        }
+        let writes_in_sessions = |group: &&GroupPlan| matches!(group.load, Load::PartlyOpen { .. }) && !group.reads();
+        if let Some(group) = self.groups.iter().find(writes_in_sessions).filter(|_| parts > 1) {
+            return Err(PartsError::Sessions { group: group.name.clone() });
         }
         if self.phases.operations.is_some() { Err(PartsError::Operations) } else { Ok(()) }
     }
@@ -154,6 +167,10 @@ impl GroupPlan {
         let load = match self.load {
             Load::Open { arrival, rate, drop_above } => {
                 Load::Open { arrival, rate, drop_above: drop_above.map(|most| share(most).max(1)) }
+            }
+            Load::PartlyOpen { arrival, rate, mean_operations, think_ns, most_sessions } => {
+                let most_sessions = share(most_sessions).max(1);
+                Load::PartlyOpen { arrival, rate, mean_operations, think_ns, most_sessions }
             }
             other => other,
         };

@@ -30,9 +30,11 @@ pub(super) fn of_group(
     if config.shape == ShapeKind::Constant {
         return Ok((Shape::Constant, None));
     }
-    if !matches!(config.model, LoadModel::Open | LoadModel::Closed) {
-        let message =
-            format!("a {} load goes by its own clock: a shape is that of an open or a closed loop", config.model);
+    if !matches!(config.model, LoadModel::Open | LoadModel::PartlyOpen | LoadModel::Closed) {
+        let message = format!(
+            "a {} load goes by its own clock: a shape is that of an open, a partly open or a closed one",
+            config.model
+        );
         return refused("shape", &message);
     }
     let (shape, mean) = match config.shape {

@@ -194,7 +194,7 @@ fn no_sustained_load(capacity: &Capacity) -> Reason {
 /// How the client was the limit of a fixed load: what spoils it, and what does not. In a search that is told of each trial, and
 /// of what failed only.
 fn limitations(outcome: &Outcome) -> [Vec<String>; 2] {
-    // A sensor waits for its own answers, and a broker makes all wait: there a delay goes on that no own delay counts.
+    // A sensor and a session wait for their own answers, and a broker makes all wait: there a delay goes on that no own delay counts.
     let is_open = |load: &Load| matches!(load, Load::Open { .. } | Load::Interval { .. });
     let has_schedule = outcome.carried.is_none() && outcome.plan.groups.iter().all(|group| is_open(&group.load));
     let mut found = [vec![], vec![]];
@@ -228,7 +228,7 @@ fn overloaded(outcome: &Outcome) -> Option<Reason> {
     let of_operations = |seconds: &[SecondOfQueue]| overload::of_operations(&outcome.load, seconds);
     let in_seconds = || measured.seconds.iter().map(SecondOfQueue::from).collect::<Vec<_>>();
     let has_sensors = is_any(|load| matches!(load, Load::Paced { .. }));
-    let is_open = |load: &Load| matches!(load, Load::Open { .. });
+    let is_open = |load: &Load| matches!(load, Load::Open { .. } | Load::PartlyOpen { .. });
     let mut shapes = outcome.plan.groups.iter().filter(|group| is_open(&group.load)).map(|group| &group.shape);
     let found = if let Some(shape) = shapes.find(|shape| !shape.is_constant()) {
         let seconds = in_seconds();

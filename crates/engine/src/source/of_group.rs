@@ -1,15 +1,18 @@
 //! The sources of a group: one for each loop, with their schedule at the pacer.
 
-use super::{ClosedSettings, ClosedSource, Feed, Filler, OpenSource, OwnUsers, PacedSource, Stretches};
+use super::{
+    ClosedSettings, ClosedSource, Feed, Filler, OpenSource, OwnUsers, PacedSource, PartlyOpenSource, Sessions,
+    Stretches,
+};
 use crate::{
     clock::RunClock,
     control::Control,
     intervals::{IntervalStarts, Intervals},
     mix::OperationMix,
-    pacer::{Alarm, OpenStream, Pace, Sensor, SensorStream, Stream, Waiting},
+    pacer::{Alarm, OpenStream, Pace, Returns, Sensor, SensorStream, Stream, Waiting, returns},
     plan::{GroupPlan, Load, Payload, Planned},
     profile::Arrival,
-    schedule::{OwnBlocks, Pattern, Schedule, Starts},
+    schedule::{Lengths, OwnBlocks, Pattern, Schedule, SessionStarts, Starts},
 };
 use std::{
     ops::Range,
@@ -47,6 +50,19 @@ impl SourcesRequest<'_> {
             Load::Open { arrival, rate, drop_above } => {
                 let schedule = Schedule::new(arrival, rate, self.seed).shaped(&self.group.shape);
                 self.open(loops, paced, Pattern::Rate(schedule), drop_above)
+            }
+            Load::PartlyOpen { arrival, rate, mean_operations, think_ns, most_sessions } => {
+                let schedule = Schedule::new(arrival, rate, self.seed).shaped(&self.group.shape);
+                let lengths = Lengths::new(mean_operations, self.seed);
+                let (go_on, returns) = returns(most_sessions, Arc::clone(&paced.sleep));
+                let pattern = Pattern::Sessions(SessionStarts::new(schedule, lengths));
+                let source = self.granted(paced, pattern, Some(most_sessions), Some(returns));
+                let sessions = Sessions { lengths, think_ns, go_on };
+                let make = |_| -> MakeSource {
+                    let source = PartlyOpenSource::new(source(), sessions.clone());
+                    Box::new(move |_| Box::new(source))
+                };
+                (0..loops).map(make).collect()
             }
             Load::Interval { devices, interval_ns, window_ns } => {
                 let (devices_of_request, most_devices) = (self.operations.devices(), self.devices());
@@ -131,15 +147,25 @@ impl SourcesRequest<'_> {
     }
 
     fn open(&self, loops: u32, paced: &mut Pace, pattern: Pattern, drop_above: Option<u32>) -> Vec<MakeSource> {
-        let starts = Starts::new(pattern, self.own_blocks());
-        let (grants, taken) = async_channel::bounded(GRANTS);
-        let outstanding = Arc::new(AtomicU32::new(0));
+        let source = self.granted(paced, pattern, drop_above, None);
         let make = |_| -> MakeSource {
-            let (taken, outstanding) = (taken.clone(), Arc::clone(&outstanding));
-            let source = OpenSource::new(taken, outstanding, self.filler(), self.devices(), self.operations.clone());
+            let source = source();
             Box::new(move |_| Box::new(source))
         };
-        let sources = (0..loops).map(make).collect();
+        (0..loops).map(make).collect()
+    }
+
+    /// Has the pacer keep a schedule; returns what makes a loop's source of it. Any loop may take any operation.
+    fn granted(
+        &self,
+        paced: &mut Pace,
+        pattern: Pattern,
+        drop_above: Option<u32>,
+        returns: Option<Returns>,
+    ) -> impl Fn() -> OpenSource {
+        let starts = Starts::new(pattern, self.own_blocks());
+        let (grants, taken) = async_channel::bounded(returns.as_ref().map_or(GRANTS, Returns::sessions));
+        let outstanding = Arc::new(AtomicU32::new(0));
         let ramped = self.planned.plan.ramp.is_some() && self.group.part.ramped;
         paced.streams.push(Stream::Open(Box::new(OpenStream {
             operations: self.operations.clone(),
@@ -151,11 +177,15 @@ impl SourcesRequest<'_> {
             waiting: Waiting::default(),
             pace: starts,
             grants,
-            leftover: taken,
-            outstanding,
+            leftover: taken.clone(),
+            outstanding: Arc::clone(&outstanding),
             drop_above,
+            returns,
         })));
-        sources
+        move || {
+            let (taken, outstanding) = (taken.clone(), Arc::clone(&outstanding));
+            OpenSource::new(taken, outstanding, self.filler(), self.devices(), self.operations.clone())
+        }
     }
 
     fn sensors(&self, loops: u32, paced: &mut Pace, schedule: Schedule, queue: u32) -> Vec<MakeSource> {

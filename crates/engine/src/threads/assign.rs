@@ -67,6 +67,8 @@ pub(super) fn assign(
     let (mut paced, mut ways) = (Pace::default(), Vec::new());
     let mut first_kind = 0;
     let is_closed = |group: &GroupPlan| matches!(group.load, Load::Closed { .. });
+    let is_granted =
+        |group: &GroupPlan| matches!(group.load, Load::Open { .. } | Load::PartlyOpen { .. } | Load::Interval { .. });
     let all_closed = planned.plan.groups.iter().all(is_closed);
     for (number, group) in planned.plan.groups.iter().enumerate() {
         if group.connections == 0 {
@@ -103,8 +105,8 @@ pub(super) fn assign(
                 pauses: group.operations().any(OperationPlan::has_pauses).then(|| paced.new_pauses()),
                 connections: u32::try_from(share).unwrap_or(1),
                 source,
-                pacer_offers: matches!(group.load, Load::Open { .. } | Load::Interval { .. }),
-                has_schedule: matches!(group.load, Load::Open { .. } | Load::Interval { .. }),
+                pacer_offers: is_granted(group),
+                has_schedule: is_granted(group),
                 // Behind a broker it is the devices that keep a schedule.
                 has_pacing_error: account.is_none() && (all_closed || !is_closed(group)),
             };

@@ -192,6 +192,16 @@ fn planning_blames_the_key_that_is_wrong() {
     assert_eq!(blamed(OPEN, &["requests=4", "pause=20s"]), operation("pause"), "60 s of pauses within 60 s");
     let sensors = ["model=paced", "devices=9", "groups.0.operations.0.devices=3"];
     assert_eq!(blamed(OPEN, &sensors), operation("devices"));
+    for (set, key) in [
+        (["operations_per_session=0.5"].as_slice(), "groups.0.load.operations_per_session"),
+        (&["operations_per_session=nan"], "groups.0.load.operations_per_session"),
+        (&["most_sessions=0"], "groups.0.load.most_sessions"),
+        (&["most_sessions=1000001"], "groups.0.load.most_sessions"),
+        (&["rate=auto"], "groups.0.load.rate"),
+        (&["ramp.steps=[5, 6]"], "ramp"),
+    ] {
+        assert_eq!(blamed(OPEN, &[&["model=partly_open"], set].concat()), key, "{set:?}");
+    }
     assert_eq!(blamed(OPEN, &["model=paced", "queue=10", "message=22"]), "groups.0.load.queue");
     assert_eq!(blamed(OPEN, &["model=paced", "queue=10", "message=0"]), "groups.0.load.queue");
 }
@@ -371,6 +381,7 @@ proptest! {
         text in valid(),
         key in prop::sample::select(vec!["users", "rate", "devices", "growth", "most", "first", "step", "queue", "message",
             "deadline", "drain", "warmup", "preload", "duration", "operations", "connections", "in_flight", "window",
+            "operations_per_session", "most_sessions",
             "groups.0.operations.0.window", "datapoints", "share", "requests", "pause",
             "transaction", "groups.0.operations.0.devices", "origin", "seed", "dataset.rate", "quantile", "name",
             "layout", "resolution", "groups", "backend.oracle.x", "backend", "", ".", "a.b.c"]),

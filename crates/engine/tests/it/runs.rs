@@ -115,6 +115,37 @@ fn a_closed_loop_follows_its_shape() {
     assert_eq!(outcome.load.offered, 0, "half a user of eight is there after four minutes");
 }
 
+/// Two connections, and sessions beyond what is bearable are dropped: also in the warm-up.
+#[test]
+fn a_partly_open_load_on_sqlite_counts_everything_once() {
+    let set = [
+        "model=partly_open",
+        "rate=200",
+        "arrival=poisson",
+        "operations_per_session=4",
+        "think_time=50ms",
+        "warmup=1s",
+    ];
+    let of = |more: &[&str]| {
+        let set = set.iter().chain(more).map(ToString::to_string).collect();
+        run_on("sqlite", profile(MACHINE, &Overrides { set, ..Overrides::default() }))
+    };
+    let outcome = of(&[]);
+    assert_balanced(&outcome);
+    assert_eq!((outcome.load.dropped, outcome.load.fail), (0, 0));
+    // Three seconds of 800 operations; 600 sessions have a variance of 600 × (4 × 3 + 4²).
+    let offered = f64::from(u32::try_from(outcome.load.offered).unwrap());
+    assert!((offered - 2_400.0).abs() < 5.0 * (600.0_f64 * 28.0).sqrt(), "{offered} operations were offered");
+    assert_eq!(outcome.stored.counts.unwrap().points, outcome.points.acked);
+    let few = of(&["most_sessions=8"]);
+    assert_balanced(&few);
+    assert!(few.load.dropped > 100 && few.load.ok > 100, "{:?}", few.load);
+    assert_eq!(few.stored.counts.unwrap().points, few.points.acked);
+    let counted = of(&["operations=321", "duration=60s", "warmup=0s"]);
+    assert_balanced(&counted);
+    assert_eq!((counted.load.offered, counted.load.ok), (321, 321));
+}
+
 #[test]
 fn a_bounded_number_of_operations_is_all_done() {
     let set = vec!["model=open".into(), "rate=5000".into(), "operations=777".into()];

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 /// The load and the fate of its operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Load {
-    /// What decides when operations start: `closed`, `open (constant)`, `open (poisson)`, `paced`, `interval`, joined by
-    /// ` + ` where groups differ.
+    /// What decides when operations start: `closed`, `open (constant)`, `open (poisson)`, the same
+    /// `partly open`, `paced`, `interval`, joined by ` + ` where groups differ.
     pub model: String,
     /// Who does what.
     pub groups: Vec<Group>,
@@ -31,10 +31,13 @@ pub struct Group {
     pub operations: Vec<Operation>,
     /// Closed: virtual users; with a ramp, of its first step.
     pub users: Option<u32>,
-    /// Closed: from an answer to the next start, in milliseconds.
+    /// Closed and partly open: from an answer to the next start, in milliseconds.
     pub think_ms: Option<f64>,
-    /// Open: operations a second; paced: datapoints a second and device.
+    /// Open: operations a second; partly open: sessions a second; paced: datapoints a second and device.
     pub rate_per_s: Option<f64>,
+    /// Partly open: how many operations a session has in the mean.
+    #[serde(default)]
+    pub session_operations: Option<f64>,
     /// How the load changes with time, in words: of an open loop `rate_per_s` is the mean then, of a closed one `users` are those
     /// of the peak; null: it does not.
     #[serde(default)]

@@ -75,7 +75,9 @@ fn group(group: &Group, ramp: bool) -> String {
     let from = if ramp { "from " } else { "" };
     let users = group.users.map(|users| format!(", {from}{} users", count(users.into())));
     let think = group.think_ms.map(|ms| format!(", think time {}", duration(ms * 1e3)));
-    let rate = group.rate_per_s.map(|rate| format!(", {from}{} a second", significant(rate)));
+    let of_sessions = |mean| format!(" sessions of {} operations in the mean", significant(mean));
+    let of = group.session_operations.map(of_sessions).unwrap_or_default();
+    let rate = group.rate_per_s.map(|rate| format!(", {from}{}{of} a second", significant(rate)));
     let devices = group.devices.map(|devices| format!(", {from}{} devices", count(devices.into())));
     let window = group.window_s.map(|s| format!(" within {}", duration(s * 1e6)));
     let interval = group.interval_s.map(|s| format!(" of each {}", duration(s * 1e6)));

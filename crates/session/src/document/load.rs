@@ -19,7 +19,12 @@ fn group(group: &GroupPlan) -> Group {
     let (users, think_ms, rate_per_s) = match group.load {
         Plan::Closed { users, think_ns } => (Some(users), Some(think_ns as f64 / 1e6), None),
         Plan::Open { rate, .. } | Plan::Paced { rate, .. } => (None, None, finite(rate)),
+        Plan::PartlyOpen { rate, think_ns, .. } => (None, Some(think_ns as f64 / 1e6), finite(rate)),
         Plan::Interval { .. } => (None, None, None),
+    };
+    let session_operations = match group.load {
+        Plan::PartlyOpen { mean_operations, .. } => finite(mean_operations),
+        _ => None,
     };
     let (devices, interval_s, window_s) = match group.load {
         Plan::Interval { devices, interval_ns, window_ns } => {
@@ -35,6 +40,7 @@ fn group(group: &GroupPlan) -> Group {
         users,
         think_ms,
         rate_per_s,
+        session_operations,
         shape: (!group.shape.is_constant()).then(|| group.shape.to_string()),
         devices,
         interval_s,

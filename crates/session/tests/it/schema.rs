@@ -352,7 +352,7 @@ fn a_document_of_the_version_before_is_read() {
     for key in ["sweep", "empty_transaction_us"] {
         old.as_object_mut().unwrap().remove(key).unwrap();
     }
-    for key in ["operations", "devices", "interval_s", "window_s"] {
+    for key in ["operations", "devices", "interval_s", "window_s", "session_operations"] {
         old["load"]["groups"][0].as_object_mut().unwrap().remove(key).unwrap();
     }
     old["client"]["hiccups"] = Value::Null;

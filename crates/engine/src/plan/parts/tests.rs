@@ -244,6 +244,9 @@ fn what_parts_cannot_do_by_themselves_is_refused() {
     let mut counted = whole.plan.clone();
     counted.phases.operations = Some(100);
     assert_eq!(counted.parts(2).unwrap_err(), PartsError::Operations);
+    let sessions = planned(4, &group("model = \"partly_open\", rate = 10", "{ kind = \"write\" }"));
+    assert_eq!(sessions.plan.parts(2).unwrap_err(), PartsError::Sessions { group: "g".into() });
+    assert_eq!(sessions.plan.parts(1).map(|parts| parts.len()), Ok(1));
 }
 
 /// What every user of every loop asks: when, who, and the number of what it did before.
@@ -264,7 +267,10 @@ fn asked(planned: &Planned) -> Vec<(u64, u32, u64)> {
 fn parts_ask_together_what_the_whole_asks() {
     let reads = "{ kind = \"read_signal\", devices = 2 }";
     let closed = |users: u32, think: &str| format!("model = \"closed\", users = {users}, think_time = \"{think}\"");
-    for (load, most) in [(closed(5, "100ms"), 4), (closed(30, "70ms"), 4), ("model = \"open\", rate = 100".into(), 4)] {
+    let open = |model: &str| format!("model = \"{model}\", rate = 100");
+    for (load, most) in
+        [closed(5, "100ms"), closed(30, "70ms"), open("open"), open("partly_open")].map(|load| (load, 4))
+    {
         let whole = planned_on("sqlite", 7, &group(&load, reads), "preload = 100\n");
         let all = asked(&whole);
         assert!(all.len() > 50, "{load}");

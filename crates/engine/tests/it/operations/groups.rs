@@ -39,6 +39,11 @@ name = "users"
 devices = 2
 load = { model = "closed", users = 3, think_time = "5ms" }
 operations = [{ kind = "write", datapoints = 4 }]
+[[groups]]
+name = "sessions"
+devices = 3
+load = { model = "partly_open", rate = 50, think_time = "10ms" }
+operations = [{ kind = "write", datapoints = 2 }]
 [phases]
 duration = "2s"
 "#;
@@ -58,13 +63,13 @@ fn no_two_groups_send_the_same_datapoints_and_each_sends_its_own_devices() {
     // A datapoint that is stored twice fails here.
     let stored = backend.state.lock().unwrap().ranges();
     assert_eq!(stored, outcome.acked());
-    for (group, devices) in [0..4, 4..10, 10..15, 15..18, 18..20].into_iter().enumerate() {
+    for (group, devices) in [0..4, 4..10, 10..15, 15..18, 18..20, 20..23].into_iter().enumerate() {
         let of_group = trace.iter().filter(|operation| usize::from(operation.group) == group);
         let sent: u64 = of_group.map(|operation| u64::from(operation.points)).sum();
         assert!(sent > 0, "group {group}");
         assert_eq!(of_devices(&stored, devices), sent, "group {group}");
     }
-    assert_eq!(of_devices(&stored, 0..20), outcome.points.acked);
+    assert_eq!(of_devices(&stored, 0..23), outcome.points.acked);
 }
 
 /// The most that a profile can have, each with one connection: none keeps another from sending.
