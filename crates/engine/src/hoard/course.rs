@@ -106,10 +106,10 @@ impl<C: Copy + Eq + Hash> Course<C> {
 
     /// Answers that memory keeps.
     fn kept(&self, rss_bytes: u64) -> Option<Guilt<C>> {
-        let large = || self.answers.iter().filter(|(_, answer)| answer.brought() >= PART);
-        let least = large().map(|(_, answer)| answer.rss_bytes).min()?;
-        let grown = rss_bytes.saturating_sub(least);
-        let kept = || large().filter(|(_, answer)| answer.brought() <= READ * grown);
+        let grown = |answer: &Answer| rss_bytes.saturating_sub(answer.rss_bytes);
+        let is_kept = |answer: &Answer| (PART..=READ * grown(answer)).contains(&answer.brought());
+        let kept = || self.answers.iter().filter(|(_, answer)| is_kept(answer));
+        let grown = kept().map(|(_, answer)| grown(answer)).max()?;
         let all: u64 = kept().map(|(_, answer)| answer.brought()).sum();
         let connections: Vec<_> = kept().map(|(&connection, _)| connection).collect();
         let what = || {
@@ -119,7 +119,7 @@ impl<C: Copy + Eq + Hash> Course<C> {
                 grown / MIB
             )
         };
-        let is_guilty = grown >= KEPT && all >= grown / READ && !connections.is_empty();
+        let is_guilty = grown >= KEPT && all >= grown / READ;
         is_guilty.then(|| Guilt { connections, what: what() })
     }
 
