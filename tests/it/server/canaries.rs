@@ -9,6 +9,7 @@ use iotbench_report::Document;
 use marks::Marks;
 use std::{
     collections::BTreeSet,
+    fs,
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
     process::Stdio,
@@ -37,7 +38,7 @@ const VARIABLES: [&str; 10] = [
 fn call_and_look(place: &Place, number: usize, way: &Way) -> i32 {
     let (marks, others) = (Marks::new(number), Marks::new(number + 10_000));
     let folder = place.root().join(format!("call-{number}"));
-    std::fs::create_dir(&folder).unwrap();
+    fs::create_dir(&folder).unwrap();
     let words: Vec<_> = way.words.iter().map(|word| marks.put_into(word)).collect();
     let words: Vec<_> = words.iter().map(String::as_str).collect();
     let mut command = place.iotbench(&words);
@@ -57,7 +58,7 @@ fn call_and_look(place: &Place, number: usize, way: &Way) -> i32 {
         marks.assert_absent_from_folder(&folder, way);
     }
     retold(place, &folder, &[&marks, &others], way);
-    std::fs::remove_dir_all(&folder).unwrap();
+    fs::remove_dir_all(&folder).unwrap();
     output.status.code().unwrap()
 }
 
@@ -83,6 +84,7 @@ fn retold(place: &Place, folder: &Path, marks: &[&Marks], way: &Way) {
 #[test]
 fn no_secret_comes_out_by_whatever_option_variable_or_part_of_an_address_it_came_in() {
     let place = Place::new();
+    fs::write(place.root().join("recorded.csv"), "time,value\n0,1\n1,2\n").unwrap();
     // For `verify` to look at.
     let kept =
         ["run", "-p", "pmu_write", "-b", "sqlite", "--vus", "1", "--operations", "5", "--warmup", "0s", "--keep"];
@@ -90,7 +92,7 @@ fn no_secret_comes_out_by_whatever_option_variable_or_part_of_an_address_it_came
     assert!(code == 0 || code == 11, "{code}: {said}");
     let options = options_that_may_hold_a_secret(&place);
     let commands: BTreeSet<_> = options.iter().map(|option| &*option.command).collect();
-    let known = ["agent", "capacity", "clean", "generate", "run", "server start", "suite", "verify"];
+    let known = ["agent", "capacity", "clean", "generate", "learn", "run", "server start", "suite", "verify"];
     assert_eq!(commands.into_iter().collect::<Vec<_>>(), known, "how is this command called?");
     let ways: Vec<Way> = options.iter().flat_map(|option| ways_of(option, &place)).collect();
     assert!(ways.len() > 150, "{}", ways.len());
@@ -159,7 +161,7 @@ fn leave_it_nowhere(backend: &str, load: &[&str]) {
         while !ended.is_finished() {
             // Whoever has ended meanwhile has no arguments any more.
             for child in tree(pid) {
-                let arguments = std::fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
+                let arguments = fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
                 marks.assert_absent_from_text(&String::from_utf8_lossy(&arguments), &no_way);
                 children += usize::from(child != pid && !arguments.is_empty());
             }
@@ -177,10 +179,10 @@ fn leave_it_nowhere(backend: &str, load: &[&str]) {
         marks.assert_absent_from_folder(&folder, &no_way);
         let held = [marks];
         let place_of_results = place.root().join("retold");
-        std::fs::create_dir(&place_of_results).unwrap();
-        std::fs::rename(&folder, place_of_results.join("results")).unwrap();
+        fs::create_dir(&place_of_results).unwrap();
+        fs::rename(&folder, place_of_results.join("results")).unwrap();
         retold(&place, &place_of_results, &held, &no_way);
-        std::fs::remove_dir_all(&place_of_results).unwrap();
+        fs::remove_dir_all(&place_of_results).unwrap();
     }
     place.out(&["server", "stop", backend]);
     place.assert_nothing_is_left();

@@ -141,6 +141,7 @@ fn call_of(command: &str, has_profile: bool, place: &Place) -> Vec<String> {
         "capacity" => given(&["capacity", "-p", "pmu_write", "--warmup", "0s"]),
         "suite" => given(&["suite", "quick", "--agents", "1"]),
         "generate" => given(&["generate", "--dataset", "pmu", "--for", "1s"]),
+        "learn" => given(&["learn", place.root().join("recorded.csv").to_str().unwrap()]),
         "verify" => {
             let kept = place.root().join("kept").read_dir().unwrap().next().unwrap().unwrap().path();
             given(&["verify", kept.to_str().unwrap()])
@@ -171,7 +172,7 @@ fn values_of(option: &Opt) -> Vec<(Vec<&'static str>, &'static str)> {
             let open = vec!["-p", "compressor_insert", "-b", "sqlite:document", "--insecure"];
             WAYS_OF_A_BROKER.iter().map(|value| (open.clone(), *value)).collect()
         }
-        ("generate", "set") => plain(&["x=RAW", "password=RAW"]),
+        ("generate" | "learn", "set") => plain(&["x=RAW", "password=RAW"]),
         ("server start", _) => plain(&["x.password=RAW"]),
         _ => plain(&["RAW", "me:RAW@h", "x=RAW", "http://me:RAW@h/"]),
     }
