@@ -36,7 +36,8 @@ fn endpoint(text: &str) {
     let url = endpoint.expose();
     // What is long enough to be seen apart from the rest.
     for secret in [url.password(), url.query()].into_iter().flatten().filter(|secret| secret.len() >= 8) {
-        let elsewhere = [url.scheme(), url.host_str().unwrap_or_default(), url.path()].concat();
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        let elsewhere = [url.scheme(), "://", url.host_str().unwrap_or_default(), &port, url.path()].concat();
         assert!(elsewhere.contains(secret) || !shown.contains(secret), "{shown}");
     }
 }
