@@ -73,6 +73,10 @@ impl fmt::Display for Endpoint {
         if self.is_cut_off() {
             return write!(f, "{}://***", self.url.scheme());
         }
+        if self.url.cannot_be_a_base() && self.url.path().contains('@') {
+            // The two slashes are missing: all of it is a path.
+            return write!(f, "{}:***", self.url.scheme());
+        }
         if !cleared && (!self.url.username().is_empty() || self.url.password().is_some()) {
             return write!(f, "{}:***", self.url.scheme());
         }
@@ -124,6 +128,8 @@ mod tests {
 
     #[test]
     fn credentials_are_never_shown() {
+        let without_slashes: Endpoint = "mqtt:me:verysecret@h/db".parse().unwrap();
+        assert_eq!(without_slashes.to_string(), "mqtt:***");
         for text in
             ["postgres://me:s3cret@h:5432/db", "http://h/?token=s3cret", "mysql://s3cret@h/db", "mysql://h/db#s3cret"]
         {
