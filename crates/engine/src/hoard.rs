@@ -126,7 +126,7 @@ fn watch(
     let began = Instant::now();
     let mut course = Course::new(Look { at: Duration::ZERO, rss_bytes: own.rss_bytes()?, carried: own.carried()? });
     let (mut next, mut before_bytes) = (LOOK, u64::MAX);
-    let (mut last, mut awake_since) = (Duration::ZERO, Duration::ZERO);
+    let (mut last, mut awake_since, mut told_at) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
     while ended.recv_timeout(next) == Err(RecvTimeoutError::Timeout) {
         let (at, rss_bytes) = (began.elapsed(), own.rss_bytes()?);
         next = if rss_bytes.saturating_sub(before_bytes) >= GROWING_BYTES { LOOK_GROWING } else { LOOK };
@@ -140,7 +140,13 @@ fn watch(
             continue;
         }
         let is_stuck = pulses.oldest().is_some_and(|age| age.min(at - awake_since) > deadline + GRACE);
-        let Some(guilt) = course.look(Look { at, rss_bytes, carried: own.carried()? }, is_stuck) else { continue };
+        let carried = match own.carried() {
+            // No descriptor is free, or the kernel has no time: for a while.
+            Err(_) if at < told_at + deadline + GRACE => continue,
+            carried => carried?,
+        };
+        told_at = at;
+        let Some(guilt) = course.look(Look { at, rss_bytes, carried }, is_stuck) else { continue };
         let ended: std::io::Result<Vec<()>> = guilt.connections.iter().map(|&connection| own.end(connection)).collect();
         let error = Error::new(Cause::Protocol, format!("{}{}", guilt.what, outcome(&ended))).applied(Applied::Maybe);
         // The first one stands.
