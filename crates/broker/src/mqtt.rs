@@ -34,6 +34,7 @@ impl Carrier for Mqtt {
         CarrierFacts {
             name: "mqtt".into(),
             address: shown(&self.via),
+            port: self.via.place().map(|(_, port, _)| port),
             version: None,
             settings: asked.map(|(key, value)| (key.to_owned(), value)).into_iter().chain(private).collect(),
             promises_delivery: *qos != QosLevel::AtMostOnce,

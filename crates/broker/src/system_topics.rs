@@ -7,9 +7,9 @@ use std::time::Duration;
 const VERSION: &str = "$SYS/broker/version";
 /// Messages dropped "due to inflight/queuing limits" (mosquitto(8)).
 const DROPPED: &str = "$SYS/broker/publish/messages/dropped";
-/// What a broker retains it sends at once, and a private one that was just started within a second; one that has nothing to
-/// say is not waited for longer.
-const PATIENCE: Duration = Duration::from_millis(1_500);
+/// What a broker retains it sends at once, and a private one that was just started within a second; a busy machine may take
+/// longer, and one that has nothing to say is not waited for any more.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Its product and version.
 pub(crate) async fn version(via: &Via) -> Option<String> {

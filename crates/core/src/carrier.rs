@@ -29,6 +29,8 @@ pub struct CarrierFacts {
     pub name: String,
     /// Where it is, without secrets.
     pub address: String,
+    /// The port at which it listens; `None`: not known yet.
+    pub port: Option<u16>,
     /// What it says of itself; `None`: nothing.
     pub version: Option<String>,
     /// What decides a result, such as `qos`.

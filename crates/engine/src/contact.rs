@@ -20,7 +20,7 @@ pub fn contacted<T: Send + 'static>(
     call: impl Future<Output = Result<T, Error>> + Send + 'static,
 ) -> Result<T, Error> {
     let client = |e: std::io::Error| Error::new(Cause::Client, format!("cannot start a thread: {e}"));
-    let watch = HoardWatch::start(within);
+    let watch = HoardWatch::start(within, None);
     let (told, result) = sync_channel(1);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(client)?;
     let body = move || {

@@ -13,7 +13,7 @@ pub use pulse::Pulses;
 use crate::caught::caught;
 use course::{Course, Look};
 use futures_util::future::{Either, select};
-use iotbench_core::{Applied, BackendInfo, Cause, Error};
+use iotbench_core::{Applied, BackendInfo, CarrierFacts, Cause, Error};
 use iotbench_sampler::OwnConnections;
 use std::{
     sync::{
@@ -46,15 +46,16 @@ pub struct HoardWatch {
 }
 
 impl HoardWatch {
-    /// Watches what a backend's driver takes without a limit; `None`: it has one.
-    pub fn over(backend: &BackendInfo, deadline: Duration) -> Option<Self> {
-        if backend.unlimited_answers { Self::start(deadline) } else { None }
+    /// Watches what a backend's driver takes without a limit; `None`: it has one. What comes from the `carrier` is no answer.
+    pub fn over(backend: &BackendInfo, deadline: Duration, carrier: Option<&CarrierFacts>) -> Option<Self> {
+        if backend.unlimited_answers { Self::start(deadline, carrier.and_then(|facts| facts.port)) } else { None }
     }
 
-    /// Starts to watch the connections of this process, whose calls take `deadline` at the most. `None` where the kernel tells nothing of
+    /// Starts to watch the connections of this process, whose calls take `deadline` at the most, but those to the port
+    /// `except`. `None` where the kernel tells nothing of
     /// them.
-    pub fn start(deadline: Duration) -> Option<Self> {
-        let mut own = OwnConnections::open().ok()?;
+    pub fn start(deadline: Duration, except: Option<u16>) -> Option<Self> {
+        let mut own = OwnConnections::open(except).ok()?;
         own.carried().ok()?;
         let (until, ended) = sync_channel(1);
         let (found, pulses) = (Arc::new(OnceLock::new()), Pulses::default());
@@ -101,7 +102,7 @@ pub async fn watched<T>(
     within: Duration,
     call: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
-    let watch = HoardWatch::over(backend, within.min(LOOKS_UP));
+    let watch = HoardWatch::over(backend, within.min(LOOKS_UP), None);
     let late = |_| Error::new(Cause::TimedOut, format!("no answer within {} s", within.as_secs()));
     let result =
         tokio::time::timeout(within, seen(watch.as_ref(), caught(call))).await.unwrap_or_else(|e| Err(late(e)));

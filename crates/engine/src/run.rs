@@ -89,7 +89,7 @@ pub fn run(
 ) -> Outcome {
     let mut outcome = begun(&planned, backend);
     let carrier = options.via.as_ref().map(|via| via.carrier.facts());
-    outcome.carried = carrier.map(|facts| Carried { facts: Some(facts), ..Carried::default() });
+    outcome.carried = carrier.clone().map(|facts| Carried { facts: Some(facts), ..Carried::default() });
     let opened =
         backend.open(planned.open.clone()).map_err(|e| Reason::Internal(format!("the plan does not open: {e}")));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -112,7 +112,7 @@ pub fn run(
                 of_trials: None,
                 probing: None,
                 renewal: None,
-                hoard: HoardWatch::over(backend.info(), deadline),
+                hoard: HoardWatch::over(backend.info(), deadline, carrier.as_ref()),
             };
             let reasons = session.phases();
             outcome = session.outcome;

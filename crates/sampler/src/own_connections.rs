@@ -25,17 +25,19 @@ pub struct ConnectionId {
 /// Looks at the TCP connections and the memory of this process. Needs no privilege.
 #[derive(Debug)]
 pub struct OwnConnections {
+    /// Connections to this port are not looked at.
+    except: Option<u16>,
     diag: SockDiag,
     memory: File,
 }
 
 impl OwnConnections {
-    /// Opens what the looks read.
+    /// Opens what the looks read. Connections to the port `except` are not looked at.
     ///
     /// # Errors
     /// The kernel tells of no sockets, or of no memory.
-    pub fn open() -> Result<Self> {
-        Ok(Self { diag: SockDiag::open()?, memory: File::open("/proc/self/statm")? })
+    pub fn open(except: Option<u16>) -> Result<Self> {
+        Ok(Self { except, diag: SockDiag::open()?, memory: File::open("/proc/self/statm")? })
     }
 
     /// The resident memory of this process, in bytes.
@@ -57,7 +59,10 @@ impl OwnConnections {
     pub fn carried(&mut self) -> Result<HashMap<ConnectionId, NetworkBytes>> {
         let own = own_sockets()?;
         let sockets = self.diag.tcp_sockets()?;
-        let ours = sockets.into_iter().filter(|socket| !socket.listens && own.contains_key(&socket.inode));
+        let ours = sockets.into_iter().filter(|socket| {
+            let is_looked_at = !socket.listens && Some(socket.remote.port()) != self.except;
+            is_looked_at && own.contains_key(&socket.inode)
+        });
         Ok(ours.map(|s| (ConnectionId { cookie: s.cookie, inode: s.inode }, s.bytes)).collect())
     }
 
@@ -105,7 +110,10 @@ mod tests {
         server.write_all(&[7; 100_000]).unwrap();
         let mut all = vec![0; 100_000];
         reader.read_exact(&mut all).unwrap();
-        let mut own = OwnConnections::open().unwrap();
+        let to_server = listener.local_addr().unwrap().port();
+        let mut others = OwnConnections::open(Some(to_server)).unwrap();
+        assert!(!others.carried().unwrap().values().any(|bytes| bytes.rx == 100_000), "nobody looks at it");
+        let mut own = OwnConnections::open(None).unwrap();
         let carried = own.carried().unwrap();
         // Both ends are this process's, as are other tests' connections.
         let (&connection, _) = carried.iter().find(|&(_, bytes)| bytes.rx == 100_000).unwrap();
@@ -117,7 +125,7 @@ mod tests {
 
     #[test]
     fn memory_that_is_touched_is_resident() {
-        let own = OwnConnections::open().unwrap();
+        let own = OwnConnections::open(None).unwrap();
         let before = own.rss_bytes().unwrap();
         let touched = vec![1_u8; 64 << 20];
         let after = own.rss_bytes().unwrap();

@@ -95,7 +95,7 @@ pub fn re_verify(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| ReVerifyError::Data(format!("no runtime: {e}")))?;
     let patience = Duration::from_nanos(planned.plan.phases.settle_ns);
-    let watch = HoardWatch::over(backend.info(), patience);
+    let watch = HoardWatch::over(backend.info(), patience, None);
     let verified = runtime.block_on(seen(watch.as_ref(), async {
         let embedded = backend.info().capabilities.embedded;
         if embedded {

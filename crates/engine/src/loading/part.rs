@@ -74,7 +74,7 @@ impl PartLoad {
         let (sender, slices) = sync_channel(SLICES);
         let reached = Arc::new(Reached::default());
         let verifier = Verifier::of(planned, &backend.info().capabilities, terms)?;
-        let hoard = HoardWatch::over(backend.info(), Duration::from_nanos(plan.phases.deadline_ns));
+        let hoard = HoardWatch::over(backend.info(), Duration::from_nanos(plan.phases.deadline_ns), None);
         let threads = LoadThreads::connect(LoadRequest {
             planned,
             database: &database,

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// When devices have ended, what has not come after a silence of this length is lost.
+/// When devices have ended, what a carrier does not promise to deliver is lost after a silence of this length.
 const SILENCE: Duration = Duration::from_secs(3);
 /// How often is looked whether it is over.
 const LOOK: Duration = Duration::from_millis(20);
@@ -25,6 +25,16 @@ pub(crate) struct ArrivalsParts {
     /// An empty batch.
     pub(crate) batch: Batch,
     pub(crate) devices: u32,
+    /// When devices have ended, what has not come after a silence of this length is lost.
+    pub(crate) silence: Duration,
+}
+
+impl ArrivalsParts {
+    /// How long a silence has to be so that what has not come is lost. A promise is broken only when half of the patience of
+    /// a run has passed: a busy machine may stand still for seconds.
+    pub(crate) fn silence(promises_delivery: bool, patience: Duration) -> Duration {
+        if promises_delivery { SILENCE.max(patience / 2) } else { SILENCE }
+    }
 }
 
 /// Receives until all that was published is delivered, or nothing comes any more, or the run gives up.
@@ -73,7 +83,7 @@ pub(crate) async fn receive(mut parts: ArrivalsParts) {
 
 /// Waits for the next message; `None`: it is over. `last` is when there was something to do.
 async fn next(parts: &mut ArrivalsParts, batch: &mut Batch, last: Instant) -> Option<Result<Label, Error>> {
-    let ArrivalsParts { control, subscriber, account, ends, .. } = parts;
+    let ArrivalsParts { control, subscriber, account, ends, silence, .. } = parts;
     // Waiting for a message must not be broken off: half of one may have been read.
     let mut receiving = pin!(subscriber.receive(batch));
     let mut devices_ended = None;
@@ -85,7 +95,7 @@ async fn next(parts: &mut ArrivalsParts, batch: &mut Batch, last: Instant) -> Op
         }
         if account.devices_have_ended() {
             let since = *devices_ended.get_or_insert_with(Instant::now);
-            if account.is_complete() || last.max(since).elapsed() >= SILENCE {
+            if account.is_complete() || last.max(since).elapsed() >= *silence {
                 return None;
             }
         }
@@ -126,4 +136,73 @@ async fn take_in(parts: &ArrivalsParts, sequences: &mut Sequences, counted: &mut
         }
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use async_channel::bounded;
+    use async_trait::async_trait;
+    use iotbench_core::{Schema, Signal, ValueType};
+
+    /// Has nothing until so many looks have passed; then each message, and no more.
+    #[derive(Debug)]
+    struct Late(std::vec::IntoIter<Label>);
+
+    #[async_trait]
+    impl Subscriber for Late {
+        async fn receive(&mut self, _batch: &mut Batch) -> Result<Label, Error> {
+            tokio::time::sleep(3 * LOOK).await;
+            match self.0.next() {
+                Some(label) => Ok(label),
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    /// Of three published messages two come, late.
+    fn received(silence: Duration) -> (Carried, usize) {
+        let (arrivals, taken) = bounded(8);
+        let (_used, spare) = bounded(8);
+        let account = Arc::new(Account::new(0, u64::MAX, 1));
+        for _ in 0..3 {
+            account.publishes();
+        }
+        account.end_devices();
+        let labels =
+            [0, 1].map(|sequence| Label { device: 0, sequence, intended_ns: 0, published_ns: 0, operation: 0 });
+        let signal = Signal { name: "level".into(), value_type: ValueType::F64, max_text_bytes: 0 };
+        let parts = ArrivalsParts {
+            clock: RunClock::starting_at(Instant::now()),
+            control: Arc::new(Control::new(1, None, 0, 1)),
+            subscriber: Box::new(Late(labels.to_vec().into_iter())),
+            ends: Ends { arrivals, spare, of_sensors: false },
+            account: Arc::clone(&account),
+            batch: Batch::new(&Schema::new(vec![signal]).unwrap()),
+            devices: 1,
+            silence,
+        };
+        tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(receive(parts));
+        (account.finish(), taken.len())
+    }
+
+    #[test]
+    fn what_comes_after_a_silence_that_is_short_enough_is_no_loss() {
+        let (carried, taken) = received(100 * LOOK);
+        assert_eq!((carried.delivered, taken), (2, 2));
+    }
+
+    #[test]
+    fn what_does_not_come_within_a_silence_is_not_waited_for() {
+        let (carried, taken) = received(Duration::ZERO);
+        assert_eq!((carried.delivered, taken), (0, 0));
+    }
+
+    #[test]
+    fn a_promise_is_given_half_of_the_patience() {
+        let minute = Duration::from_secs(60);
+        assert_eq!(ArrivalsParts::silence(true, minute), minute / 2);
+        assert_eq!(ArrivalsParts::silence(true, Duration::from_secs(1)), SILENCE);
+        assert_eq!(ArrivalsParts::silence(false, minute), SILENCE);
+    }
 }

@@ -40,7 +40,7 @@ pub(crate) struct WayThreads {
     /// An empty batch.
     pub(crate) batch: Batch,
     pub(crate) devices: u32,
-    /// So long is waited for the acknowledgements of what was published last.
+    /// So long is waited for the acknowledgements of what was published last, and half of it for what was promised.
     pub(crate) patience: Duration,
 }
 
@@ -93,8 +93,10 @@ impl WayThreads {
         };
         let _ = ready.send(Ok(()));
         let Some(clock) = self.clock().await else { return };
+        let promises_delivery = self.carrier.facts().promises_delivery;
         receive(ArrivalsParts {
             clock,
+            silence: ArrivalsParts::silence(promises_delivery, self.patience),
             control: self.control,
             subscriber,
             ends,

@@ -55,6 +55,7 @@ pub fn with_via(outcome: &mut Outcome) {
     let facts = CarrierFacts {
         name: "mqtt".into(),
         address: "mqtt://127.0.0.1:1883".into(),
+        port: Some(1883),
         version: Some("mosquitto version 2.0.11".into()),
         settings: settings.into(),
         promises_delivery: true,
