@@ -5,7 +5,7 @@
 
 use iotbench_core::{Batch, Run};
 use iotbench_fuzz::{folder, parts};
-use iotbench_simulator::{Dataset, DatasetConfig, LearnOptions, learn};
+use iotbench_simulator::{DatasetConfig, LearnOptions, learn};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value};
 use std::fs;

@@ -213,7 +213,9 @@ async fn find(api: &mut Api, config: &Config, name: &str) -> Result<Option<Bucke
 
 async fn buckets(api: &mut Api, query: &str) -> Result<Vec<Bucket>, Error> {
     let mut answer = api.get(&format!("/api/v2/buckets?{query}")).await?;
-    serde_json::from_value(answer["buckets"].take()).map_err(|e| improper(&e))
+    // What is no object has none: to write into it by its name would panic.
+    let buckets = answer.get_mut("buckets").map(Value::take).unwrap_or_default();
+    serde_json::from_value(buckets).map_err(|e| improper(&e))
 }
 
 async fn organisation(api: &mut Api, config: &Config) -> Result<String, Error> {

@@ -13,14 +13,13 @@ const OF_SURVIVORS: [&str; 8] = ["mean", "max", "std_dev", "p50", "p90", "p95", 
 pub(super) fn bounds_for_survivors(document: &mut Value) {
     let Some(latency) = document.get_mut("latency").and_then(Value::as_object_mut) else { return };
     let Some(least) = latency.remove("response_at_least").filter(Value::is_object) else { return };
-    let Some(response) = latency.get_mut("by_operation").and_then(|durations| durations.get_mut("response")) else {
-        return;
-    };
+    let response = latency.get_mut("by_operation").and_then(|durations| durations.get_mut("response"));
+    let Some(response) = response.and_then(Value::as_object_mut) else { return };
     for name in OF_SURVIVORS {
-        response[name] = Value::Null;
+        response.insert(name.into(), Value::Null);
     }
-    response["ci95"] = Value::Object(serde_json::Map::new());
-    response["at_least"] = least;
+    response.insert("ci95".into(), Value::Object(serde_json::Map::new()));
+    response.insert("at_least".into(), least);
 }
 
 /// A search ended with two loads that were tried, each of them again.
@@ -33,5 +32,28 @@ pub(super) fn bounds_of_single_loads(document: &mut Value) {
         if step.get("purpose").and_then(Value::as_str) == Some("confirm") {
             step["purpose"] = "retest".into();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_no_object_is_left_as_it_is() {
+        let of = |response: Value| json!({ "latency": { "response_at_least": {}, "by_operation": { "response": response } } });
+        for response in [json!(7), json!("text"), json!([1])] {
+            let mut document = of(response.clone());
+            bounds_for_survivors(&mut document);
+            assert_eq!(document["latency"]["by_operation"]["response"], response);
+        }
+        let mut document = of(json!({ "mean": 3.0, "count": 2 }));
+        bounds_for_survivors(&mut document);
+        let response = &document["latency"]["by_operation"]["response"];
+        assert_eq!(
+            (&response["mean"], &response["count"], &response["at_least"]),
+            (&Value::Null, &2.into(), &json!({}))
+        );
     }
 }

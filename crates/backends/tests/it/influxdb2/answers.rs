@@ -186,6 +186,18 @@ async fn a_bucket_is_found_made_and_dropped_as_documented() {
     assert!(database.count().await.is_err());
 }
 
+/// What should be an object with buckets is another thing: an error, and no panic.
+#[tokio::test]
+async fn a_list_of_buckets_that_is_none_is_told() {
+    const ANSWERS: &[Answer] =
+        &[("GET /api/v2/orgs?org=plant", 200, r#"{"orgs":[{"id":"1"}]}"#), ("GET /api/v2/buckets", 200, "7")];
+    let stub = Stub::start(ANSWERS).await;
+    let token = token_file("s3cret");
+    let database = open(&stub.url, json!({"token_file": token.path()}), table("t", Layout::Wide));
+    let error = database.create().await.unwrap_err();
+    assert_eq!(error.cause, Cause::Protocol, "{error:?}");
+}
+
 /// Another user, or another machine.
 #[tokio::test]
 async fn a_bucket_that_a_run_uses_is_neither_replaced_nor_dropped_by_another() {
