@@ -35,6 +35,7 @@ mod rogue;
 mod scenarios;
 mod several;
 mod shards;
+mod statements;
 mod tampered;
 mod tampering;
 mod tls;

@@ -122,6 +122,15 @@ pub fn push(columns: &mut [ReplyColumn], cells: &[Cell<'_>], types: &[ValueType]
     columns.try_for_each(|(column, (cell, &value_type))| column.push(value(cell, value_type)?))
 }
 
+/// The number in a cell, if it is one.
+#[must_use]
+pub fn number_if_any(cell: &Cell<'_>) -> Option<f64> {
+    match cell {
+        Cell::Float(_) | Cell::Integer(_) => number(cell).ok().flatten(),
+        _ => None,
+    }
+}
+
 /// A cell as a number.
 ///
 /// # Errors

@@ -66,3 +66,4 @@ pub mod second;
 pub mod series;
 pub mod span;
 pub mod sql;
+pub mod statement;

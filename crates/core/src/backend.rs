@@ -2,7 +2,7 @@
 
 use crate::{
     Acknowledgement, Action, BackendInfo, Batch, Cause, Chunk, Error, Name, Opens, Promise, PromiseLevel, Query,
-    Recipe, Reply, SettingError, Settings, Sink, TableSpec, Target, Value,
+    Recipe, Reply, SettingError, Settings, Sink, StatementCall, TableSpec, Target, Value,
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -233,6 +233,12 @@ pub trait Writer: Send {
 pub trait Reader: Send {
     /// Asks, and pushes the rows of the answer into `sink` as they come.
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error>;
+
+    /// Asks what a user wrote, without letting it write. Each row of the answer is the device asked for, time 0 and one F64
+    /// column: the first number of the database's row, if it has one. Only where [`BackendInfo::statements`] says so.
+    async fn statement(&mut self, _call: &StatementCall<'_>, _sink: &mut dyn Sink) -> Result<Reply, Error> {
+        Err(Error::new(Cause::Client, "this backend takes no statements of your own"))
+    }
 
     /// How many datapoints are visible now. It is asked again and again while a load runs: where counting costs by the
     /// value, one signal stands for all.

@@ -25,6 +25,8 @@ pub struct BackendInfo {
     pub variants: &'static [Variant],
     /// The option of an address that says that nothing is encrypted, as on private servers; `None`: its scheme says it.
     pub plain_text: Option<(&'static str, &'static str)>,
+    /// The language of the statements that users may write themselves; `None`: it takes none.
+    pub statements: Option<&'static str>,
     /// Whether its driver takes what a server sends without a limit of its own: what comes is then watched from outside.
     pub unlimited_answers: bool,
 }
@@ -44,6 +46,7 @@ impl BackendInfo {
             recipe: None,
             variants: &[],
             plain_text: None,
+            statements: None,
             unlimited_answers: false,
         }
     }

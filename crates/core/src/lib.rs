@@ -35,6 +35,7 @@ mod roles;
 mod schema;
 mod settings;
 mod source;
+mod statement;
 mod table;
 mod target;
 
@@ -63,5 +64,6 @@ pub use roles::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE
 pub use schema::{Schema, SchemaError, Signal, SignalId, ValueType};
 pub use settings::{Setting, SettingError, Settings, closest};
 pub use source::{Due, Left, Next, Source};
+pub use statement::{Parameter, Piece, Statement, StatementCall, StatementError};
 pub use table::{Marker, TableSpec};
 pub use target::{Endpoint, Node, Target};

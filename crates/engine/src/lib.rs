@@ -99,12 +99,13 @@ pub use outcome::{
 };
 pub use overrides::{ArrivalOverride, Overrides, SearchOverride};
 pub use plan::{
-    ActionPlan, DiskBound, Forecast, GroupPlan, Load, MIN_FREE_BYTES, OperationPlan, Part, PartsError, Payload,
-    PhasesPlan, Plan, PlanError, PlanRequest, Planned, Question, RampRoom, RequestKind, Rounds, StopPlan, plan,
+    ActionPlan, DiskBound, Expected, Forecast, GroupPlan, Load, MIN_FREE_BYTES, OperationPlan, OwnStatement, Part,
+    PartsError, Payload, PhasesPlan, Plan, PlanError, PlanRequest, Planned, Question, RampRoom, RequestKind, Rounds,
+    StopPlan, plan,
 };
 pub use profile::{
-    Arrival, Datapoints, Group, LoadConfig, LoadModel, OperationConfig, OperationKind, Overflow, Phases, Profile, Ramp,
-    RampState, ScenarioAction, ShapeKind, Stop, Sweep,
+    Arrival, Datapoints, Expect, Group, LoadConfig, LoadModel, OperationConfig, OperationKind, Overflow, Phases,
+    Profile, Ramp, RampState, ScenarioAction, ShapeKind, StatementText, Stop, Sweep,
 };
 pub use profile_file::{MAX_PROFILE_BYTES, PROFILE_KEYS, ProfileError, parse_profile, read_profile};
 pub use ramp::{

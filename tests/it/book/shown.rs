@@ -38,6 +38,9 @@ fn depth(call: &Call) -> Depth {
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::copy(root().join("configs/profiles/compressor_insert.toml"), folder.path().join("mine.toml")).unwrap();
+    let page = fs::read_to_string(root().join("docs/howto/statements.md")).unwrap();
+    let own = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    fs::write(folder.path().join("means.toml"), own).unwrap();
     std::os::unix::fs::symlink(root().join("configs"), folder.path().join("configs")).unwrap();
     folder
 }

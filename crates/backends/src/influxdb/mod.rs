@@ -52,6 +52,7 @@ static INFO: BackendInfo = BackendInfo {
     default_port: Some(config::KNOWN.port),
     promise: PromiseLevel::OsCrash,
     recipe: Some(&recipe::RECIPE),
+    statements: Some("InfluxQL"),
     ..BackendInfo::new("influxdb", "InfluxDB 1.x: line protocol over HTTP or UDP", CAPABILITIES)
 };
 

@@ -61,6 +61,7 @@ const INFO: BackendInfo = BackendInfo {
     recipe: Some(&recipe::RECIPE),
     plain_text: Some(("sslmode", "disable")),
     unlimited_answers: true,
+    statements: Some("SQL"),
     ..BackendInfo::new("mariadb", "MariaDB with InnoDB or MyRocks, and MySQL", CAPABILITIES)
 };
 

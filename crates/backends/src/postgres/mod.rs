@@ -66,6 +66,7 @@ static INFO: BackendInfo = BackendInfo {
     variants: &recipe::VARIANTS,
     plain_text: Some(("sslmode", "disable")),
     unlimited_answers: true,
+    statements: Some("SQL"),
     ..BackendInfo::new(
         "postgres",
         "PostgreSQL: rows or JSONB, by prepared inserts, arrays or binary COPY; Citus, TimescaleDB",

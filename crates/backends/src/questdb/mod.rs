@@ -54,6 +54,7 @@ static INFO: BackendInfo = BackendInfo {
     default_port: Some(config::KNOWN.port),
     promise: PromiseLevel::ProcessCrash,
     recipe: Some(&recipe::RECIPE),
+    statements: Some("SQL"),
     ..BackendInfo::new("questdb", "QuestDB: line protocol over HTTP, read by SQL", CAPABILITIES)
 };
 

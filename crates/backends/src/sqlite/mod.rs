@@ -51,6 +51,7 @@ fn domain(value_type: ValueType) -> Domain {
 static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
     promise: PromiseLevel::OsCrash,
+    statements: Some("SQL"),
     ..BackendInfo::new("sqlite", "SQLite in a file, embedded: nothing to install", CAPABILITIES)
 };
 

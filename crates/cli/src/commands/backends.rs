@@ -108,6 +108,8 @@ fn details(backend: &BackendInfo) -> String {
     text.push_str("\nAbilities\n");
     let mut abilities: Vec<_> = c.in_words().into_iter().map(|(what, is)| [format!("  {what}"), is]).collect();
     abilities.push(["  acknowledged data".into(), format!("{}, unless a setting says otherwise", backend.promise)]);
+    let statements = backend.statements.map_or("none".into(), |language| format!("in {language}"));
+    abilities.push(["  statements of your own".into(), statements]);
     text.push_str(&columns(&abilities));
     if let Some(recipe) = backend.recipe {
         let name = backend.name;

@@ -1,6 +1,6 @@
 //! A plan in parts, each for a range of the devices: what they send together is what the whole would send.
 
-use super::{GroupPlan, Load, Plan};
+use super::{GroupPlan, Load, Plan, Question};
 use crate::{mix::OperationMix, source::Stretches};
 use std::ops::Range;
 
@@ -30,6 +30,12 @@ pub enum PartsError {
          devices in turn; use one process, or an open loop (--arrival poisson)"
     )]
     Sessions {
+        /// Whose.
+        group: String,
+    },
+    /// What a user wrote could make an agent's machine do what its owner did not allow.
+    #[error("group {group:?}: statements of your own are not given to agents; leave --agents out")]
+    Statements {
         /// Whose.
         group: String,
     },
@@ -69,6 +75,11 @@ impl Plan {
     fn check(&self, parts: u32) -> Result<(), PartsError> {
         if parts == 0 {
             return Err(PartsError::None);
+        }
+        let has_statements =
+            |group: &&GroupPlan| group.operations().any(|o| matches!(o.question(), Some(Question::Statement(_))));
+        if let Some(group) = self.groups.iter().find(has_statements) {
+            return Err(PartsError::Statements { group: group.name.clone() });
         }
         let writes_in_sessions = |group: &&GroupPlan| matches!(group.load, Load::PartlyOpen { .. }) && !group.reads();
         if let Some(group) = self.groups.iter().find(writes_in_sessions).filter(|_| parts > 1) {

@@ -1,6 +1,6 @@
 //! What a read asks, as meant.
 
-use super::Context;
+use super::{Context, OwnStatement, own_statement::own_statement};
 use crate::{
     profile::{OperationConfig, OperationKind},
     units::Span,
@@ -99,6 +99,8 @@ pub enum Question {
         /// The length of the stretch.
         window_ns: u64,
     },
+    /// What the user wrote.
+    Statement(OwnStatement),
 }
 
 impl Question {
@@ -114,7 +116,8 @@ impl Question {
             | Self::Filter { .. }
             | Self::Buckets { .. }
             | Self::Cycle { .. }
-            | Self::Dashboard { .. } => None,
+            | Self::Dashboard { .. }
+            | Self::Statement(_) => None,
         }
     }
 }
@@ -157,6 +160,7 @@ impl fmt::Display for Question {
                 let window = Span(Duration::from_nanos(*window_ns));
                 write!(f, "last, least, mean and greatest of {} signals over the newest {window}", signals.len())
             }
+            Self::Statement(own) => write!(f, "what you wrote, over {}", Span(Duration::from_nanos(own.window_ns))),
         }
     }
 }
@@ -198,6 +202,9 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
             Question::Buckets { signals, aggregates, devices, window_ns, width: width(config, window_ns)? }
         }
         OperationKind::CycleSearch => cycle(context, config)?,
+        OperationKind::Statement => {
+            Question::Statement(own_statement(context, config, signals(config, schema, |_| true)?)?)
+        }
         OperationKind::Write => {
             return Err(("kind".into(), format!("{} asks nothing", config.kind)));
         }
@@ -310,6 +317,7 @@ fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldE
         | Question::Buckets { devices, .. }
         | Question::LastPoints { devices } => (1, *devices),
         Question::Cycle { .. } | Question::Device | Question::Mean { .. } | Question::Dashboard { .. } => (1, 1),
+        Question::Statement(_) => (1, 1),
     };
     if history == 0 {
         let message = "it reads what was written before the run: set phases.preload, or --history";

@@ -5,7 +5,7 @@ use crate::units::{Auto, Count, Span};
 use iotbench_core::Aggregate;
 use iotbench_cycle_finder::Strategy;
 use serde::{Deserialize, Serialize};
-use std::{fmt, str::FromStr};
+use std::{collections::BTreeMap, fmt, str::FromStr};
 
 words! {
     /// What an operation does.
@@ -34,6 +34,8 @@ words! {
         Buckets = "buckets",
         /// Last, least, mean and greatest value of each sensor.
         Dashboard = "dashboard",
+        /// Asks what the user wrote in the database's own language.
+        Statement = "statement",
     }
 }
 
@@ -71,6 +73,65 @@ impl fmt::Display for Datapoints {
             Self::Second => f.write_str("second"),
             Self::SinceLast => f.write_str("since_last"),
         }
+    }
+}
+
+/// A statement: one for every backend, or one for each by its name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum StatementText {
+    /// The same for every one.
+    One(String),
+    /// By name.
+    Each(BTreeMap<String, String>),
+}
+
+impl StatementText {
+    /// Whether there is none at all.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        matches!(self, Self::Each(texts) if texts.is_empty())
+    }
+
+    /// That for a backend.
+    #[must_use]
+    pub fn of(&self, backend: &str) -> Option<&str> {
+        match self {
+            Self::One(text) => Some(text),
+            Self::Each(texts) => texts.get(backend).map(String::as_str),
+        }
+    }
+
+    /// The backends that have one of their own.
+    pub fn backends(&self) -> impl Iterator<Item = &str> {
+        let texts = if let Self::Each(texts) = self { Some(texts) } else { None };
+        texts.into_iter().flat_map(BTreeMap::keys).map(String::as_str)
+    }
+}
+
+impl Default for StatementText {
+    fn default() -> Self {
+        Self::Each(BTreeMap::new())
+    }
+}
+
+/// What the answer of a statement has to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expect {
+    /// It has so many rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Count>,
+    /// The first number of its only row is this figure of the signal of the device over the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figure: Option<Aggregate>,
+}
+
+impl Expect {
+    /// Whether anything will do.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -113,6 +174,12 @@ pub struct OperationConfig {
     /// Time buckets: `first`, `last`, `min`, `mean`, `max`, `sum`, `count` of each signal; none: `mean`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aggregates: Vec<Aggregate>,
+    /// Statement: what is asked, in the language of each backend.
+    #[serde(default, skip_serializing_if = "StatementText::is_none")]
+    pub statement: StatementText,
+    /// Statement: what its answer has to be.
+    #[serde(default, skip_serializing_if = "Expect::is_none")]
+    pub expect: Expect,
     /// Search for a machine cycle: how it is read; `auto`: as the layout suggests, `bulk` or `individual`.
     #[serde(default)]
     pub strategy: Auto<Strategy>,

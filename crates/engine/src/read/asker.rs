@@ -98,6 +98,13 @@ impl Asker {
                     width: *width,
                 }
             }
+            // What its answer can be held against.
+            Question::Statement(own) => {
+                let (devices, range) = self.stretch(1, own.window_ns, draw);
+                let (signals, figure) = (vec![self.one_of(&own.signals, draw)], own.expected.figure);
+                let aggregates = vec![figure.unwrap_or(Aggregate::Count)];
+                Query::Aggregates { devices, signals, aggregates, range }
+            }
             Question::Dashboard { signals, window_ns } => Query::Aggregates {
                 devices: Devices::All,
                 signals: signals.clone(),

@@ -1,7 +1,11 @@
 //! A read on a connection: its queries one after the other, and what came of them.
 
 use super::{Asker, Draw, FoundCycle, Kept, KeptAnswer, KeptCycle};
-use crate::{caught::caught, clock::RunClock, plan::Question};
+use crate::{
+    caught::caught,
+    clock::RunClock,
+    plan::{OwnStatement, Question},
+};
 use iotbench_core::{Applied, Cause, Chunk, ComputedBy, Error, Query, Reader, Reply, Sink};
 use iotbench_cycle_finder::{CycleSearch, SearchSpec, Step};
 use std::sync::Arc;
@@ -96,7 +100,11 @@ impl Inquiry {
         let mut answered = Answered::default();
         for request in 0..ask.requests {
             let Some(query) = ask.asker.query(&ask.question, Draw { request, ..ask.draw }) else { break };
-            self.request(reader, &query, None, clock, deadline, &mut answered).await?;
+            let asked = match &ask.question {
+                Question::Statement(own) => Asked::Own(own, &query),
+                _ => Asked::Query(&query),
+            };
+            self.request(reader, asked, None, clock, deadline, &mut answered).await?;
         }
         Ok(answered)
     }
@@ -122,7 +130,7 @@ impl Inquiry {
                     return Ok(answered);
                 }
             };
-            self.request(reader, &query, Some(search), clock, deadline, &mut answered).await?;
+            self.request(reader, Asked::Query(&query), Some(search), clock, deadline, &mut answered).await?;
             search.answered(query);
         }
     }
@@ -130,17 +138,16 @@ impl Inquiry {
     async fn request(
         &mut self,
         reader: &mut dyn Reader,
-        query: &Query,
+        asked: Asked<'_>,
         search: Option<&mut CycleSearch>,
         clock: RunClock,
         deadline: Instant,
         answered: &mut Answered,
     ) -> Result<(), Error> {
-        let begin = |all: &Kept| KeptAnswer::new(query.clone(), all.writes.begin(&query.devices()));
-        let mut kept = self.kept.as_deref().map(begin);
+        let mut kept = self.kept.as_deref().and_then(|all| asked.begin(all));
         let sent_ns = clock.now_ns();
         let mut sink = KeepingSink { kept: kept.as_mut(), search, clock, first_row_ns: None };
-        let answer = timeout_at(deadline, caught(reader.query(query, &mut sink))).await;
+        let answer = timeout_at(deadline, caught(asked.ask(reader, &mut sink))).await;
         let first_row_ns = sink.first_row_ns;
         self.requests.push(RequestTime { sent_ns, ended_ns: clock.now_ns() });
         if let (Some(all), Some(mut one)) = (&mut self.kept, kept) {
@@ -152,6 +159,38 @@ impl Inquiry {
         })?;
         answered.add(reply, first_row_ns.map(|ns| ns - sent_ns));
         Ok(())
+    }
+}
+
+/// What one request asks.
+#[derive(Clone, Copy)]
+enum Asked<'a> {
+    /// A query.
+    Query(&'a Query),
+    /// What the user wrote, and what it is held against.
+    Own(&'a OwnStatement, &'a Query),
+}
+
+impl Asked<'_> {
+    async fn ask(self, reader: &mut dyn Reader, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        match self {
+            Self::Query(query) => reader.query(query, sink).await,
+            Self::Own(own, drawn) => match own.call(drawn) {
+                Some(call) => reader.statement(&call, sink).await,
+                None => Err(Error::new(Cause::Client, "nothing was drawn for the statement")),
+            },
+        }
+    }
+
+    /// The answer to come, where it is to be compared.
+    fn begin(self, all: &Kept) -> Option<KeptAnswer> {
+        let (query, expected) = match self {
+            Self::Query(query) => (query, None),
+            Self::Own(own, _) if !own.expected.is_any() => return None,
+            Self::Own(own, query) => (query, Some(own.expected)),
+        };
+        let kept = KeptAnswer::new(query.clone(), all.writes.begin(&query.devices()));
+        Some(KeptAnswer { expected, ..kept })
     }
 }
 

@@ -1,7 +1,10 @@
 //! Answers that are kept for the comparison with the truth.
 
-use crate::verify::{Overlap, Writes};
-use iotbench_core::{Chunk, Error, Query, Value};
+use crate::{
+    plan::Expected,
+    verify::{Overlap, Writes},
+};
+use iotbench_core::{Aggregate, Chunk, Error, Query, Value};
 use iotbench_cycle_finder::{Cycle, CycleSearch, Reason, SearchSpec, Step};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -19,13 +22,17 @@ pub struct KeptAnswer {
     pub digests: Vec<u64>,
     /// What was written meanwhile.
     pub overlap: Overlap,
+    /// What the answer of a user's statement has to be; `None`: a query was asked.
+    pub expected: Option<Expected>,
+    /// The rows of a user's statement, also those without a figure.
+    pub answered_rows: u64,
 }
 
 impl KeptAnswer {
     /// Nothing was answered yet.
     #[must_use]
     pub fn new(query: Query, overlap: Overlap) -> Self {
-        Self { query, rows: None, digests: Vec::new(), overlap }
+        Self { query, rows: None, digests: Vec::new(), overlap, expected: None, answered_rows: 0 }
     }
 
     /// Keeps the rows of a chunk.
@@ -33,6 +40,18 @@ impl KeptAnswer {
     /// # Errors
     /// Its columns are not those of the chunks before.
     pub fn take(&mut self, chunk: &Chunk) -> Result<(), Error> {
+        match self.expected {
+            None => self.keep(chunk),
+            Some(expected) => {
+                self.answered_rows += chunk.len() as u64;
+                // More than one row is wrong already, whatever it holds.
+                let has_figure = expected.figure.is_some_and(|figure| !is_of_nothing(chunk, figure));
+                if has_figure && self.len() < 2 { self.keep(chunk) } else { Ok(()) }
+            }
+        }
+    }
+
+    fn keep(&mut self, chunk: &Chunk) -> Result<(), Error> {
         match &mut self.rows {
             None => self.rows = Some(chunk.clone()),
             Some(rows) if rows.len() + chunk.len() <= WHOLE_ROWS => rows.append(chunk)?,
@@ -49,6 +68,12 @@ impl KeptAnswer {
     pub fn len(&self) -> u64 {
         (self.rows.as_ref().map_or(0, Chunk::len) + self.digests.len()) as u64
     }
+}
+
+/// Whether the one row of a chunk says that there was no datapoint, for which a query has no row.
+fn is_of_nothing(chunk: &Chunk, figure: Aggregate) -> bool {
+    let number = chunk.columns.first().and_then(|column| column.get(0)).and_then(|value| value.as_f64());
+    chunk.len() == 1 && (number.is_none() || (figure == Aggregate::Count && number == Some(0.0)))
 }
 
 /// The answers of an operation, in the order of its requests.

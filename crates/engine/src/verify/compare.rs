@@ -31,6 +31,15 @@ impl From<Result<(), String>> for Finding {
 /// Holds one of the answers of an operation against the truth: against the history, and against what was written while it
 /// was asked, of which it has to hold what was acknowledged before and may hold what was sent before it ended.
 pub fn compare(truth: &mut Truth, answer: &KeptAnswer, exactness: Exactness) -> Finding {
+    if let Some(expected) = answer.expected {
+        match expected.rows.filter(|&rows| rows != answer.answered_rows) {
+            Some(rows) => {
+                return Finding::Wrong(format!("{} rows were answered, and not {rows}", answer.answered_rows));
+            }
+            None if expected.figure.is_none() => return Finding::Right,
+            None => {}
+        }
+    }
     if answer.overlap == Overlap::Unknown || only_counts(truth, answer, exactness) {
         return Finding::NotJudged;
     }

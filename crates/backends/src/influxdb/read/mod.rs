@@ -5,6 +5,7 @@ mod decode;
 mod figures;
 mod points;
 mod signal;
+mod user;
 
 pub(crate) use count::count;
 
@@ -26,7 +27,9 @@ use iotbench_backend_kit::{
     refuse::refuse_unknown_signals,
     span::Span,
 };
-use iotbench_core::{ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, TableSpec, ValueType};
+use iotbench_core::{
+    ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TableSpec, ValueType,
+};
 use points::{Wanted, rows_of, stream};
 use signal::OneSignal;
 use std::sync::Arc;
@@ -170,5 +173,9 @@ impl Reader for InfluxReader {
             (What::Datapoints, Order::Newest) => self.newest(wanted, sink).await,
             _ => self.of_one_signal(wanted, sink).await,
         }
+    }
+
+    async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        self.answer_user(call, sink).await
     }
 }

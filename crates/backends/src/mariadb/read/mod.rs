@@ -11,6 +11,7 @@ mod points;
 mod record;
 mod selection;
 mod stream;
+mod user;
 
 use super::{
     error::classify,
@@ -27,7 +28,8 @@ use iotbench_backend_kit::{
     span::Span,
 };
 use iotbench_core::{
-    Chunk, ComputedBy, Counts, Error, Layout, Predicate, Query, Reader, Reply, SignalId, Sink, TableSpec, Value,
+    Chunk, ComputedBy, Counts, Error, Layout, Predicate, Query, Reader, Reply, SignalId, Sink, StatementCall,
+    TableSpec, Value,
 };
 use narrow::NarrowShape;
 use pager::Pager;
@@ -73,6 +75,8 @@ pub(crate) struct MariaDbReader {
     place: Arc<ReadTable>,
     shape: Box<dyn Shape>,
     all_signals: Arc<[SignalId]>,
+    /// Whether the server lets this connection change nothing.
+    is_read_only: bool,
 }
 
 impl MariaDbReader {
@@ -84,7 +88,7 @@ impl MariaDbReader {
             Layout::Bulk => Box::new(BulkShape::new(Arc::clone(&place))),
         };
         let all_signals = (0..).take(place.table.schema.width()).collect();
-        Self { connection, place, shape, all_signals }
+        Self { connection, place, shape, all_signals, is_read_only: false }
     }
 
     async fn answer(&mut self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
@@ -321,5 +325,9 @@ impl Reader for MariaDbReader {
         let reply = self.answer(&ask, sink).await;
         let ended = execute(&mut self.connection, "COMMIT").await;
         reply.and_then(|reply| ended.map(|()| reply))
+    }
+
+    async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        self.answer_user(call, sink).await
     }
 }

@@ -11,6 +11,7 @@ mod points;
 mod select;
 mod shape;
 mod statement;
+mod user;
 
 use super::{error::classify, layout::Table};
 use async_trait::async_trait;
@@ -27,7 +28,9 @@ use iotbench_backend_kit::{
     refuse::refuse_signals_beyond,
     sql::Grouping,
 };
-use iotbench_core::{ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, ValueType};
+use iotbench_core::{
+    ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, ValueType,
+};
 use points::{Cells, NarrowPoints, Points, RowPoints};
 use shape::Shape;
 use sqlx::{PgConnection, Row};
@@ -39,12 +42,14 @@ pub(crate) struct PostgresReader {
     connection: PgConnection,
     shape: Shape,
     all_signals: Arc<[SignalId]>,
+    /// Whether the server lets this connection change nothing.
+    is_read_only: bool,
 }
 
 impl PostgresReader {
     pub(crate) fn new(connection: PgConnection, table: Arc<Table>) -> Self {
         let all_signals = (0..).take(table.spec.schema.width()).collect();
-        Self { connection, shape: Shape::new(table), all_signals }
+        Self { connection, shape: Shape::new(table), all_signals, is_read_only: false }
     }
 
     async fn answer(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
@@ -181,5 +186,9 @@ impl PostgresReader {
 impl Reader for PostgresReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.answer(query, sink).await
+    }
+
+    async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        self.answer_user(call, sink).await
     }
 }

@@ -1,6 +1,7 @@
 //! One connection that reads: every query is one or two of SQL, and the server's work.
 
 mod figures;
+mod user;
 
 pub(crate) use figures::count;
 
@@ -18,7 +19,9 @@ use iotbench_backend_kit::{
     gather::{Gather, Take},
     refuse::refuse_unknown_signals,
 };
-use iotbench_core::{ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, TableSpec, ValueType};
+use iotbench_core::{
+    ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TableSpec, ValueType,
+};
 use std::sync::Arc;
 
 /// A connection that answers queries.
@@ -189,5 +192,9 @@ impl Reader for QuestReader {
             (What::Datapoints, Order::Newest) => self.newest(select, &ask, sink).await,
             _ => self.of_one_signal(select, &ask, sink).await,
         }
+    }
+
+    async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        self.answer_user(call, sink).await
     }
 }

@@ -7,6 +7,7 @@ mod plans;
 mod points;
 mod record;
 mod selection;
+mod user;
 
 use super::{error::classify, interrupt::Interruption};
 use async_trait::async_trait;
@@ -23,7 +24,7 @@ use iotbench_backend_kit::{
 };
 use iotbench_core::{
     Aggregate, Chunk, ComputedBy, Counts, Error, Interrupt, Layout, Predicate, Query, Reader, Reply, SignalId, Sink,
-    TableSpec, Value, ValueType,
+    StatementCall, TableSpec, Value, ValueType,
 };
 use narrow::NarrowShape;
 use points::{OfDevice, Points, Shape, for_each};
@@ -319,6 +320,11 @@ impl Reader for SqliteReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.interruption.begin_call();
         self.answer(query, sink)
+    }
+
+    async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        self.interruption.begin_call();
+        self.answer_user(call, sink)
     }
 
     fn interrupt(&self) -> Option<Arc<dyn Interrupt>> {

@@ -71,6 +71,7 @@ fn describe(backend: &BackendInfo) -> Vec<String> {
         "queries".into(),
         if c.stores { codes(Query::KINDS.iter().map(|(name, _)| *name)) } else { "none".into() },
     ]);
+    rows.push(["statements of your own".into(), backend.statements.unwrap_or("none").into()]);
     let method = |key: &str| backend.settings.iter().find(|s| s.key == key);
     rows.extend(["method", "protocol"].iter().filter_map(|key| method(key)).map(|s| [s.key.into(), words(s.help)]));
     if backend.recipe.is_some() {

@@ -1,0 +1,95 @@
+//! Statements that a user wrote.
+
+use super::{MariaDbReader, ReadTable, points::cell};
+use crate::mariadb::{error::classify, layout::quoted, server::execute};
+use futures_util::TryStreamExt;
+use iotbench_backend_kit::statement::{Spelling, StatementAnswer, spelled};
+use iotbench_core::{Cause, Error, Reply, Sink, StatementCall};
+use sqlx::{
+    Arguments, Column, Row, TypeInfo, ValueRef,
+    mysql::{MySqlArguments, MySqlRow},
+};
+
+/// What the server then refuses to do: any change.
+const READ_ONLY: &str = "SET SESSION TRANSACTION READ ONLY";
+
+struct Words<'a> {
+    place: &'a ReadTable,
+    numbers: Vec<i64>,
+}
+
+impl Spelling for Words<'_> {
+    fn table(&self) -> String {
+        self.place.name.clone()
+    }
+
+    fn signal(&self, call: &StatementCall<'_>) -> String {
+        let signal = self.place.table.schema.signals().get(usize::from(call.signal));
+        signal.map_or_else(String::new, |signal| quoted(&signal.name))
+    }
+
+    fn device(&mut self, device: u32) -> String {
+        self.number(device.into())
+    }
+
+    fn number(&mut self, number: i64) -> String {
+        self.numbers.push(number);
+        "?".into()
+    }
+}
+
+impl MariaDbReader {
+    pub(super) async fn answer_user(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        if !self.is_read_only {
+            execute(&mut self.connection, READ_ONLY).await?;
+            self.is_read_only = true;
+        }
+        let mut words = Words { place: &self.place, numbers: Vec::new() };
+        let sql = spelled(call, &mut words);
+        let mut arguments = MySqlArguments::default();
+        for number in words.numbers {
+            arguments.add(number).map_err(|e| Error::new(Cause::Client, e))?;
+        }
+        let mut answer = StatementAnswer::new(call, sink);
+        let mut rows = sqlx::query_with(&sql, arguments).fetch(&mut self.connection);
+        while let Some(row) = rows.try_next().await.map_err(|e| classify(&e))? {
+            let (number, bytes) = first_number(&row)?;
+            answer.row(number, bytes)?;
+        }
+        let bytes = answer.bytes();
+        answer.finish(bytes)
+    }
+}
+
+/// The first number of a row, and how many bytes its cells are.
+fn first_number(row: &MySqlRow) -> Result<(Option<f64>, u64), Error> {
+    let (mut number, mut bytes) = (None, 0);
+    for (place, column) in row.columns().iter().enumerate() {
+        let is_null = row.try_get_raw(place).map_err(|e| classify(&e))?.is_null();
+        if is_null {
+            continue;
+        }
+        let raw: &[u8] = cell(row, place)?;
+        bytes += raw.len() as u64;
+        if number.is_none() {
+            number = as_number(column.type_info().name(), row, place)?;
+        }
+    }
+    Ok((number, bytes))
+}
+
+fn as_number(type_name: &str, row: &MySqlRow, place: usize) -> Result<Option<f64>, Error> {
+    let base = type_name.trim_end_matches(" UNSIGNED");
+    #[expect(clippy::cast_precision_loss, reason = "a figure has no more than 53 bits")]
+    Ok(match base {
+        "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "BIGINT" if base.len() < type_name.len() => {
+            Some(cell::<u64>(row, place)? as f64)
+        }
+        "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "BIGINT" => Some(cell::<i64>(row, place)? as f64),
+        "FLOAT" => Some(cell::<f32>(row, place)?.into()),
+        "DOUBLE" => Some(cell::<f64>(row, place)?),
+        // Sent as decimal text.
+        "DECIMAL" => cell::<&str>(row, place)?.parse().ok(),
+        _ => None,
+    })
+}

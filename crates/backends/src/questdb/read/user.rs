@@ -1,0 +1,42 @@
+//! Statements that a user wrote. A server without accounts has no way to refuse those that write: that they begin with a word
+//! that reads, and hold no `INTO`, is all that holds them.
+
+use super::QuestReader;
+use crate::questdb::sql::{quoted, signal_name, text};
+use iotbench_backend_kit::{
+    cell::number_if_any,
+    line_protocol::device_digits,
+    statement::{Spelling, StatementAnswer, spelled},
+};
+use iotbench_core::{Error, Reply, Sink, StatementCall, TableSpec};
+use std::sync::Arc;
+
+struct Words<'a>(&'a TableSpec);
+
+impl Spelling for Words<'_> {
+    fn table(&self) -> String {
+        quoted(self.0.name.as_str())
+    }
+
+    fn signal(&self, call: &StatementCall<'_>) -> String {
+        quoted(signal_name(self.0, call.signal))
+    }
+
+    fn device(&mut self, device: u32) -> String {
+        text(&format!("{device:0width$}", width = device_digits(self.0)))
+    }
+
+    fn number(&mut self, number: i64) -> String {
+        number.to_string()
+    }
+}
+
+impl QuestReader {
+    pub(super) async fn answer_user(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let table = Arc::clone(&self.table);
+        let sql = spelled(call, &mut Words(&table));
+        let mut answer = StatementAnswer::new(call, sink);
+        let bytes = self.client.ask(&sql, |row| answer.row(row.iter().find_map(number_if_any), 0)).await?;
+        answer.finish(bytes)
+    }
+}

@@ -1,0 +1,313 @@
+//! Statements that users wrote in a database's own language.
+
+use crate::SignalId;
+use serde::{Deserialize, Serialize};
+use std::{fmt, ops::Range};
+
+/// What stands for something else in a statement, and is drawn for each request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameter {
+    /// The run's table.
+    Table,
+    /// The device, as the table holds it.
+    Device,
+    /// The column of the signal.
+    Signal,
+    /// The beginning of the stretch of time, in the unit of the table's column.
+    From,
+    /// The end of it, which is no part of it.
+    To,
+    /// Its beginning in whole seconds since 1970.
+    FromSecond,
+    /// Its end in whole seconds since 1970.
+    ToSecond,
+}
+
+impl Parameter {
+    /// Each with the name that stands behind a colon, and what it is.
+    pub const ALL: [(Self, &'static str, &'static str); 7] = [
+        (Self::Table, "table", "the run's table"),
+        (Self::Device, "device", "the device, as the table holds it"),
+        (Self::Signal, "signal", "the column of the signal"),
+        (Self::From, "from", "the beginning of the window, in the unit of the table's time"),
+        (Self::To, "to", "its end, which is no part of it"),
+        (Self::FromSecond, "from_s", "its beginning in whole seconds since 1970"),
+        (Self::ToSecond, "to_s", "its end in whole seconds since 1970"),
+    ];
+}
+
+/// A piece of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// As it was written.
+    Text(&'a str),
+    /// What stands for something else.
+    Parameter(Parameter),
+}
+
+/// Why a text is no statement.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StatementError {
+    /// A name behind a colon that is none of [`Parameter::ALL`].
+    #[error("there is no parameter :{0}: there are {known} (a colon of the language's own has a blank behind it)", known = known())]
+    Parameter(String),
+    /// It is not one that reads.
+    #[error("{0:?} does not begin a statement that reads: SELECT, WITH, SHOW or VALUES does")]
+    Begins(String),
+    /// `INTO` makes a table, or a file.
+    #[error("INTO writes, and a statement reads")]
+    Into,
+    /// There is something behind a semicolon.
+    #[error("more than one statement: write what is behind the semicolon as an operation of its own")]
+    Several,
+    /// `/*! … */` is a comment for some databases and a part of the statement for others.
+    #[error("/*! … */ is no comment everywhere: write what it holds, or leave it out")]
+    Executed,
+    /// A quotation or a comment has no end.
+    #[error("{0} has no end")]
+    Open(&'static str),
+}
+
+fn known() -> String {
+    Parameter::ALL.map(|(_, name, _)| format!(":{name}")).join(", ")
+}
+
+/// A statement that reads, taken apart at its parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Statement {
+    text: String,
+    /// Where each parameter stands, colon included, ascending.
+    parameters: Vec<(Range<usize>, Parameter)>,
+}
+
+impl Statement {
+    /// Takes a statement apart. What stands in quotation marks or comments is left as it is.
+    ///
+    /// # Errors
+    /// It does not read, or names a parameter that there is none of.
+    pub fn parse(text: &str) -> Result<Self, StatementError> {
+        let mut parameters = Vec::new();
+        let (mut is_first, mut has_ended) = (true, false);
+        for token in (Tokens { text, at: 0 }) {
+            let (place, token) = token?;
+            if has_ended && token != Token::Comment {
+                return Err(StatementError::Several);
+            }
+            let word = &text[place.clone()];
+            match token {
+                Token::Comment => continue,
+                Token::Word if is_first && !READS.iter().any(|read| word.eq_ignore_ascii_case(read)) => {
+                    return Err(StatementError::Begins(word.into()));
+                }
+                Token::Word if word.eq_ignore_ascii_case("into") => return Err(StatementError::Into),
+                Token::Parameter => parameters.push((place, parameter(&word[1..])?)),
+                Token::End => has_ended = true,
+                Token::Word | Token::Other => {}
+            }
+            if is_first && token != Token::Word {
+                return Err(StatementError::Begins(word.into()));
+            }
+            is_first = false;
+        }
+        if is_first { Err(StatementError::Begins(String::new())) } else { Ok(Self { text: text.into(), parameters }) }
+    }
+
+    /// Its pieces, in order.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
+        let ends = std::iter::once(0).chain(self.parameters.iter().map(|(place, _)| place.end));
+        let begins = self.parameters.iter().map(|(place, _)| place.start).chain([self.text.len()]);
+        let parameters = self.parameters.iter().map(|(_, parameter)| Some(*parameter)).chain([None]);
+        ends.zip(begins).zip(parameters).flat_map(|((end, begin), parameter)| {
+            [Some(Piece::Text(&self.text[end..begin])), parameter.map(Piece::Parameter)].into_iter().flatten()
+        })
+    }
+
+    /// Whether it names a parameter.
+    #[must_use]
+    pub fn names(&self, parameter: Parameter) -> bool {
+        self.parameters.iter().any(|(_, named)| *named == parameter)
+    }
+}
+
+impl fmt::Display for Statement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl From<Statement> for String {
+    fn from(statement: Statement) -> Self {
+        statement.text
+    }
+}
+
+impl TryFrom<String> for Statement {
+    type Error = StatementError;
+    fn try_from(text: String) -> Result<Self, StatementError> {
+        Self::parse(&text)
+    }
+}
+
+/// A statement with what was drawn for a request.
+#[derive(Clone, Copy, Debug)]
+pub struct StatementCall<'a> {
+    /// What was written.
+    pub statement: &'a Statement,
+    /// The device.
+    pub device: u32,
+    /// The signal.
+    pub signal: SignalId,
+    /// The beginning of the stretch of time, in nanoseconds since the Unix epoch.
+    pub from_ns: i64,
+    /// The end of it, which is no part of it.
+    pub to_ns: i64,
+}
+
+/// What a statement that reads begins with.
+const READS: [&str; 4] = ["select", "with", "show", "values"];
+
+fn parameter(name: &str) -> Result<Parameter, StatementError> {
+    let found = Parameter::ALL.iter().find(|(_, known, _)| *known == name);
+    found.map(|(parameter, ..)| *parameter).ok_or_else(|| StatementError::Parameter(name.into()))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Token {
+    Word,
+    Parameter,
+    Comment,
+    End,
+    Other,
+}
+
+/// The words of a statement, its quotations each as one, without blanks.
+struct Tokens<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Tokens<'_> {
+    /// The end of what begins here and ends with `end`; two of them within a quotation stand for one.
+    fn closed(&self, skip: usize, end: &str, name: &'static str) -> Result<usize, StatementError> {
+        let rest = &self.text[self.at + skip..];
+        rest.find(end).map(|place| self.at + skip + place + end.len()).ok_or(StatementError::Open(name))
+    }
+
+    fn word_end(&self, from: usize) -> usize {
+        let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
+        self.text[from..].find(|c| !is_of_word(c)).map_or(self.text.len(), |length| from + length)
+    }
+
+    fn token(&self, first: char) -> Result<(usize, Token), StatementError> {
+        let rest = &self.text[self.at..];
+        let named = |c: char| c.is_ascii_alphabetic() || c == '_';
+        Ok(match first {
+            '\'' | '"' | '`' => (self.closed(1, rest.get(..1).unwrap_or("'"), "a quotation")?, Token::Other),
+            _ if rest.starts_with("--") => (self.closed(2, "\n", "").unwrap_or(self.text.len()), Token::Comment),
+            // MySQL runs what stands in these.
+            _ if rest.starts_with("/*!") || rest.starts_with("/*M!") => return Err(StatementError::Executed),
+            _ if rest.starts_with("/*") => (self.closed(2, "*/", "a comment")?, Token::Comment),
+            _ if rest.starts_with("::") => (self.at + 2, Token::Other),
+            ':' if rest[1..].starts_with(named) => (self.word_end(self.at + 1), Token::Parameter),
+            ';' => (self.at + 1, Token::End),
+            c if c.is_alphanumeric() || c == '_' => (self.word_end(self.at), Token::Word),
+            c => (self.at + c.len_utf8(), Token::Other),
+        })
+    }
+}
+
+impl Iterator for Tokens<'_> {
+    type Item = Result<(Range<usize>, Token), StatementError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.text.get(self.at..)?;
+        let blanks = rest.len() - rest.trim_start().len();
+        self.at += blanks;
+        let first = self.text[self.at..].chars().next()?;
+        let token = self.token(first);
+        let from = self.at;
+        self.at = token.as_ref().map_or(self.text.len(), |(end, _)| *end);
+        Some(token.map(|(end, token)| (from..end, token)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pieces(text: &str) -> Vec<String> {
+        let statement = Statement::parse(text).unwrap();
+        let shown = |piece| match piece {
+            Piece::Text(text) => text.to_owned(),
+            Piece::Parameter(parameter) => format!("<{parameter:?}>"),
+        };
+        statement.pieces().map(shown).filter(|piece| !piece.is_empty()).collect()
+    }
+
+    #[test]
+    fn parameters_are_found_outside_of_quotations_comments_and_casts() {
+        assert_eq!(
+            pieces(
+                "SELECT avg(:signal)::float8, ':from' FROM :table -- :to\nWHERE device = :device/* :x */ AND t>=:from"
+            ),
+            [
+                "SELECT avg(",
+                "<Signal>",
+                ")::float8, ':from' FROM ",
+                "<Table>",
+                " -- :to\nWHERE device = ",
+                "<Device>",
+                "/* :x */ AND t>=",
+                "<From>"
+            ]
+        );
+        assert_eq!(pieces("SELECT :to_s"), ["SELECT ", "<ToSecond>"]);
+        assert_eq!(pieces("select a[1: 2], 'it''s :to' ;  -- the end"), ["select a[1: 2], 'it''s :to' ;  -- the end"]);
+    }
+
+    #[test]
+    fn what_does_not_read_is_no_statement() {
+        let refused = |text: &str| Statement::parse(text).unwrap_err();
+        for text in ["DELETE FROM t", "-- SELECT\ndrop table t", "(SELECT 1)", "", "  /* SELECT */", "COPY t TO 'f'"] {
+            assert!(matches!(refused(text), StatementError::Begins(_)), "{text}: {}", refused(text));
+        }
+        for text in
+            ["SELECT * INTO u FROM t", "SELECT 1 INTO/**/OUTFILE '/tmp/f'", "WITH a AS (SELECT 1) INSERT into t"]
+        {
+            assert_eq!(refused(text), StatementError::Into, "{text}");
+        }
+        assert_eq!(refused("SELECT 1; DROP TABLE t"), StatementError::Several);
+        assert_eq!(refused("SELECT 1;;"), StatementError::Several);
+        assert_eq!(refused("SELECT 1 /*! INTO OUTFILE '/tmp/f' */"), StatementError::Executed);
+        assert_eq!(refused("SELECT 'a"), StatementError::Open("a quotation"));
+        assert_eq!(refused("SELECT 1 /* a"), StatementError::Open("a comment"));
+        let unknown = refused("SELECT :until").to_string();
+        assert!(unknown.starts_with("there is no parameter :until: there are :table, :device, "), "{unknown}");
+    }
+
+    #[test]
+    fn what_a_quotation_holds_decides_nothing() {
+        assert!(Statement::parse("SELECT 'into; :x', \"into\", `a;b` FROM t").is_ok());
+    }
+
+    proptest! {
+        /// Whatever is written: no panic, and the pieces are the whole.
+        #[test]
+        fn pieces_are_the_whole(text in "(SELECT )?[a-z:;'\"`*/ \\-éß\n]{0,40}") {
+            if let Ok(statement) = Statement::parse(&text) {
+                let whole: String = statement
+                    .pieces()
+                    .map(|piece| match piece {
+                        Piece::Text(text) => text.to_owned(),
+                        Piece::Parameter(parameter) => {
+                            format!(":{}", Parameter::ALL.iter().find(|(known, ..)| *known == parameter).unwrap().1)
+                        }
+                    })
+                    .collect();
+                prop_assert_eq!(whole, text);
+            }
+        }
+    }
+}
