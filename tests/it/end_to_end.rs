@@ -8,6 +8,7 @@ mod browser;
 mod capacity;
 mod clock_step;
 mod compare;
+mod dirty;
 mod disk_written;
 mod embedded;
 mod exit_codes;

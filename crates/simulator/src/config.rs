@@ -3,10 +3,12 @@
 use crate::{
     Dataset,
     clock::ClockError,
-    datasets::{DATASETS, ShapeInfo, shapes},
+    datasets::{DATASETS, ShapeInfo, nanoseconds, shapes},
+    disturbances::{CLOCK_OFFSET, COMMON_PARAMETERS, Disturbances},
     recording::RecordingError,
 };
 use iotbench_core::{SchemaError, Setting, SettingError, Settings, closest};
+use jiff::SignedDuration;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use std::{
@@ -41,6 +43,8 @@ pub struct Opening<'a> {
     pub devices: u32,
     /// The folder to which file names in the parameters are relative.
     pub base: &'a Path,
+    /// By how much a device's clock may be off, in nanoseconds, where that is no parameter of the dataset's own.
+    pub clock_offset_ns: i64,
 }
 
 /// How a dataset is opened.
@@ -57,6 +61,8 @@ pub struct DatasetInfo {
     pub parameters: &'static [Setting],
     /// The origin unless a profile says otherwise, ns since the Unix epoch.
     pub origin_ns: i64,
+    /// Whether its datapoints are made here, and so can be disturbed.
+    pub(crate) is_simulated: bool,
     pub(crate) open: Open,
 }
 
@@ -162,6 +168,18 @@ impl DatasetInfo {
 }
 
 impl DatasetInfo {
+    /// Its own parameters, and the common ones.
+    pub fn all_parameters(&self) -> impl Iterator<Item = &'static Setting> + use<> {
+        let common = if self.is_simulated { COMMON_PARAMETERS } else { &[] };
+        let own = self.parameters;
+        own.iter().chain(common.iter().filter(|common| !own.iter().any(|own| own.key == common.key)))
+    }
+
+    /// Whether how far its clocks are off is a parameter of its own.
+    fn has_clocks(&self) -> bool {
+        self.parameters.iter().any(|setting| setting.key == CLOCK_OFFSET.key)
+    }
+
     /// The shapes of the signals that a profile gives it; none where its signals are its own.
     #[must_use]
     pub fn shapes(&self) -> Vec<ShapeInfo> {
@@ -220,8 +238,20 @@ impl DatasetConfig {
     /// An unknown name, a parameter that does not exist or does not fit, or a file that cannot be read.
     pub fn open(&self, seed: u64, origin_ns: i64, devices: u32, base: &Path) -> Result<Arc<dyn Dataset>, DatasetError> {
         let info = self.info()?;
-        let opening = Opening { seed, origin_ns, devices, base };
-        (info.open)(&self.parameters, opening).map_err(|error| DatasetError::Parameter { dataset: info.name, error })
+        let opened = self.opened(info, Opening { seed, origin_ns, devices, base, clock_offset_ns: 0 });
+        opened.map_err(|error| DatasetError::Parameter { dataset: info.name, error })
+    }
+
+    fn opened(&self, info: &DatasetInfo, opening: Opening<'_>) -> Result<Arc<dyn Dataset>, ParameterError> {
+        let mut parameters = self.parameters.clone();
+        // A dataset that has such keys of its own, as one whose parameters lie in a file, sees to them itself.
+        if !info.is_simulated || info.has_clocks() {
+            return (info.open)(&parameters, opening);
+        }
+        let disturbances = Disturbances::take(&mut parameters)?;
+        let clock_offset_ns = clock_offset_ns(&mut parameters)?;
+        let dataset = (info.open)(&parameters, Opening { clock_offset_ns, ..opening })?;
+        disturbances.of(dataset, opening.seed)
     }
 }
 
@@ -244,6 +274,19 @@ impl From<DatasetConfig> for Map<String, Value> {
         table.insert("name".into(), config.name.into());
         table
     }
+}
+
+/// How far clocks are off, taken out of a dataset's parameters.
+fn clock_offset_ns(parameters: &mut Settings) -> Result<i64, ParameterError> {
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct Off {
+        clock_offset: SignedDuration,
+    }
+    let Some(offset) = parameters.0.remove(CLOCK_OFFSET.key) else { return Ok(0) };
+    let settings = Settings(Map::from_iter([(CLOCK_OFFSET.key.to_owned(), offset)]));
+    let Off { clock_offset } = typed(&settings, &[CLOCK_OFFSET])?;
+    nanoseconds(CLOCK_OFFSET.key, clock_offset)
 }
 
 /// The parameters as the dataset's own type.

@@ -29,7 +29,7 @@ pub(super) fn datasets(arguments: &DatasetsArguments) -> Result<(), SessionError
 
 fn details(dataset: &DatasetInfo) -> String {
     let parameter = |p: &Setting| [format!("  {} = {}", p.key, p.default), p.help.to_owned()];
-    let parameters: Vec<_> = dataset.parameters.iter().map(parameter).collect();
+    let parameters: Vec<_> = dataset.all_parameters().map(parameter).collect();
     let head = format!("{}: {}\n{}", dataset.name, dataset.summary, columns(&parameters));
     let shapes = dataset.shapes();
     if shapes.is_empty() { head } else { head + &signals(&shapes) }

@@ -49,7 +49,7 @@ fn unquoted(error: ProfileError, value: &Value) -> ProfileError {
 fn known_parameter(profile: &Profile, key: &str) -> Result<(), ProfileError> {
     let Some(parameter) = key.strip_prefix("dataset.").and_then(|rest| rest.split('.').next()) else { return Ok(()) };
     let Ok(info) = profile.dataset.info() else { return Ok(()) };
-    let known = || std::iter::once("name").chain(info.parameters.iter().map(|p| p.key));
+    let known = || std::iter::once("name").chain(info.all_parameters().map(|p| p.key));
     if known().any(|k| k == parameter) {
         return Ok(());
     }

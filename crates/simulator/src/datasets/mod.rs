@@ -36,10 +36,11 @@ pub const DATASETS: &[DatasetInfo] = &[
 
 const DAY_NS: i64 = 86_400_000_000_000;
 
-/// A clock without offsets, whose resolution follows from origin and period.
+/// A clock whose resolution follows from origin and period.
 fn clock(opening: Opening<'_>, period_ns: i64, jitter: SignedDuration) -> Result<Clock, ParameterError> {
     let jitter_ns = nanoseconds("jitter", jitter)?;
-    let plan = ClockPlan { origin_ns: opening.origin_ns, period_ns, offset_ns: 0, jitter_ns, resolution_ns: None };
+    let Opening { origin_ns, clock_offset_ns: offset_ns, .. } = opening;
+    let plan = ClockPlan { origin_ns, period_ns, offset_ns, jitter_ns, resolution_ns: None };
     Ok(Clock::new(plan, opening.seed)?)
 }
 
@@ -54,12 +55,12 @@ fn period_ns(rate: f64) -> Result<i64, ParameterError> {
 }
 
 /// A share of 0 to 1.
-fn share(key: &str, value: f64) -> Result<f64, ParameterError> {
+pub(crate) fn share(key: &str, value: f64) -> Result<f64, ParameterError> {
     if (0.0..=1.0).contains(&value) { Ok(value) } else { Err(ParameterError::key(key, "must be from 0 to 1")) }
 }
 
 /// A time that fits into 64 bits of nanoseconds.
-fn nanoseconds(key: &str, time: SignedDuration) -> Result<i64, ParameterError> {
+pub(crate) fn nanoseconds(key: &str, time: SignedDuration) -> Result<i64, ParameterError> {
     i64::try_from(time.as_nanos()).map_err(|_| ParameterError::key(key, "must be below 292 years"))
 }
 

@@ -2,6 +2,7 @@
 
 mod allocations;
 mod custom;
+mod disturbances;
 mod domains;
 mod encode;
 mod fingerprints;

@@ -2,16 +2,22 @@
 
 use super::markdown::{self, code, table, words};
 use iotbench_core::Setting;
-use iotbench_simulator::DATASETS;
+use iotbench_simulator::{COMMON_PARAMETERS, DATASETS};
 
 const ABOUT: &str = "In a profile's table `[dataset]` beside `name`, or as `--set KEY=VALUE` of `iotbench generate`.";
+
+const COMMON: &str = "## Every simulated dataset\n\nBeside its own, every dataset but `replay` has these: clocks that are off, and what \
+                      goes wrong between a device and a database. What is missing is never sent; what is late or out of order is sent in \
+                      that order, with its own time.";
 
 pub(super) fn page() -> String {
     let dataset = |d: &iotbench_simulator::DatasetInfo| {
         let head = format!("## {}\n\n{}.", d.name, words(d.summary));
         [head, settings("parameter", d.parameters)]
     };
-    let parts = std::iter::once(ABOUT.to_owned()).chain(DATASETS.iter().flat_map(dataset)).collect::<Vec<_>>();
+    let common = [COMMON.to_owned(), settings("parameter", COMMON_PARAMETERS)];
+    let parts: Vec<_> =
+        std::iter::once(ABOUT.to_owned()).chain(DATASETS.iter().flat_map(dataset)).chain(common).collect();
     markdown::page("Datasets", &parts)
 }
 

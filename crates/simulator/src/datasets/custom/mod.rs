@@ -32,7 +32,7 @@ use crate::{
     config::{DEFAULT_ORIGIN_NS, DatasetInfo, Opening, typed},
     counter_hash::CounterHash,
     datasets::nanoseconds,
-    sending_order::{Gaps, Late, MAX_WINDOW, Scrambled, SendingOrder},
+    disturbances::Disturbances,
     text_file::read_regular_text,
 };
 use iotbench_core::{Batch, Run, Schema, Setting, Settings};
@@ -50,6 +50,7 @@ pub(crate) const INFO: DatasetInfo = DatasetInfo {
     summary: "signals of your own: shapes, types, clocks, gaps, late and scrambled datapoints",
     parameters: PARAMETERS,
     origin_ns: DEFAULT_ORIGIN_NS,
+    is_simulated: true,
     open,
 };
 
@@ -61,17 +62,6 @@ const PARAMETERS: &[Setting] = &[
     Setting { key: "clock_offset", default: "0s", help: "each device's clock is off by up to this, early or late" },
     Setting { key: "resolution", default: "", help: "grid of the timestamps; empty: the coarsest that fits" },
     Setting { key: "device_prefix", default: "device-", help: "what the devices' names begin with" },
-    Setting { key: "gaps", default: "", help: "missing datapoints: { share = 0.01, length = \"10s\" }" },
-    Setting {
-        key: "late",
-        default: "",
-        help: "datapoints sent late: { share = 0.01, by = \"30s\" }; one in n is late",
-    },
-    Setting {
-        key: "out_of_order",
-        default: "",
-        help: "scrambled stretches: { share = 0.05, window = 8 }; a window has 2 to 64 datapoints",
-    },
 ];
 
 #[derive(Debug, Deserialize)]
@@ -83,9 +73,6 @@ struct Parameters {
     clock_offset: SignedDuration,
     resolution: Option<SignedDuration>,
     device_prefix: String,
-    gaps: Option<GapsConfig>,
-    late: Option<LateConfig>,
-    out_of_order: Option<OutOfOrderConfig>,
 }
 
 impl Default for Parameters {
@@ -97,36 +84,14 @@ impl Default for Parameters {
             clock_offset: SignedDuration::ZERO,
             resolution: None,
             device_prefix: "device-".into(),
-            gaps: None,
-            late: None,
-            out_of_order: None,
         }
     }
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GapsConfig {
-    share: f64,
-    length: SignedDuration,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LateConfig {
-    share: f64,
-    by: SignedDuration,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OutOfOrderConfig {
-    share: f64,
-    window: u32,
-}
-
 fn open(parameters: &Settings, opening: Opening<'_>) -> Result<Arc<dyn Dataset>, ParameterError> {
-    let parameters: Parameters = typed(&with_file(parameters, opening.base)?, PARAMETERS)?;
+    let mut parameters = with_file(parameters, opening.base)?;
+    let disturbances = Disturbances::take(&mut parameters)?;
+    let parameters: Parameters = typed(&parameters, PARAMETERS)?;
     let period_ns = nanoseconds("interval", parameters.interval)?;
     let plan = ClockPlan {
         origin_ns: opening.origin_ns,
@@ -136,19 +101,13 @@ fn open(parameters: &Settings, opening: Opening<'_>) -> Result<Arc<dyn Dataset>,
         resolution_ns: parameters.resolution.map(|r| nanoseconds("resolution", r)).transpose()?,
     };
     let clock = Clock::new(plan, opening.seed)?;
-    let order = SendingOrder::new(
-        opening.seed,
-        parameters.gaps.map(|g| g.meant(period_ns)).transpose()?,
-        parameters.late.map(|l| l.meant(period_ns)).transpose()?,
-        parameters.out_of_order.map(|o| o.meant()).transpose()?,
-    );
     let hash = CounterHash::new(opening.seed).derive(0x6375_7374);
     let signals: Vec<CustomSignal> = (0..)
         .zip(parameters.signals)
         .map(|(place, table)| CustomSignal::new(place, table, period_ns, hash))
         .collect::<Result<_, _>>()?;
     let schema = Schema::new(signals.iter().map(CustomSignal::signal).collect())?;
-    Ok(Arc::new(Custom { schema, clock, order, signals, device_prefix: parameters.device_prefix }))
+    disturbances.of(Arc::new(Custom { schema, clock, signals, device_prefix: parameters.device_prefix }), opening.seed)
 }
 
 /// The parameters, completed by those in the file that they name.
@@ -164,61 +123,10 @@ fn with_file(given: &Settings, base: &Path) -> Result<Settings, ParameterError> 
     Ok(Settings(settings))
 }
 
-impl GapsConfig {
-    fn meant(&self, period_ns: i64) -> Result<Gaps, ParameterError> {
-        let length = datapoints("gaps.length", self.length, period_ns)?;
-        let block = blocks("gaps.share", self.share, length)?;
-        Ok(Gaps { block: block.max(length + 1), length })
-    }
-}
-
-impl LateConfig {
-    fn meant(&self, period_ns: i64) -> Result<Late, ParameterError> {
-        let by = datapoints("late.by", self.by, period_ns)?;
-        Ok(Late { one_in: blocks("late.share", self.share, 1)?, by })
-    }
-}
-
-impl OutOfOrderConfig {
-    fn meant(&self) -> Result<Scrambled, ParameterError> {
-        if !(2..=MAX_WINDOW).contains(&self.window) {
-            return Err(ParameterError::key("out_of_order.window", format!("must be from 2 to {MAX_WINDOW}")));
-        }
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1 of 2^64, cut off there")]
-        let share = (super::share("out_of_order.share", self.share)? * 18_446_744_073_709_551_616.0) as u64;
-        Ok(Scrambled { share, window: self.window })
-    }
-}
-
-/// How many datapoints a time spans, at least one.
-fn datapoints(key: &str, time: SignedDuration, period_ns: i64) -> Result<u64, ParameterError> {
-    let count = nanoseconds(key, time)?.checked_div(period_ns).unwrap_or(0);
-    match u64::try_from(count) {
-        Ok(count @ 1..=1_000_000_000) => Ok(count),
-        _ => Err(ParameterError::key(key, "must be from one to 1e9 intervals")),
-    }
-}
-
-/// In how many datapoints `length` of them make this share.
-fn blocks(key: &str, share: f64, length: u64) -> Result<u64, ParameterError> {
-    if !(1e-9..=0.5).contains(&share) {
-        return Err(ParameterError::key(key, "must be from 1e-9 to 0.5"));
-    }
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "1e9 / 1e-9 is below 2^63, and the nearest will do"
-    )]
-    let block = (length as f64 / share).round() as u64;
-    Ok(block)
-}
-
 #[derive(Debug)]
 struct Custom {
     schema: Schema,
     clock: Clock,
-    order: SendingOrder,
     signals: Vec<CustomSignal>,
     device_prefix: String,
 }
@@ -256,14 +164,6 @@ impl Dataset for Custom {
                 signal.fill(run, column);
             }
         });
-    }
-
-    fn sending_order(&self, device: u32, first: u64, count: u32, runs: &mut Vec<Run>) {
-        self.order.runs(device, first, count, runs);
-    }
-
-    fn positions_before(&self, device: u32, index: u64) -> u64 {
-        self.order.positions_before(device, index)
     }
 
     fn device_name(&self, device: u32, out: &mut String) {

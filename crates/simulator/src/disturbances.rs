@@ -1,0 +1,185 @@
+//! What goes wrong between a device and a database, for every simulated dataset: gaps, late datapoints, scrambled stretches.
+
+use crate::{
+    Dataset, ParameterError,
+    config::typed,
+    datasets::{nanoseconds, share},
+    sending_order::{Gaps, Late, MAX_WINDOW, Scrambled, SendingOrder},
+};
+use iotbench_core::{Batch, Run, Schema, Setting, Settings};
+use jiff::SignedDuration;
+use serde::Deserialize;
+use std::sync::Arc;
+
+/// How far clocks are off.
+pub(crate) const CLOCK_OFFSET: Setting =
+    Setting { key: "clock_offset", default: "0s", help: "each device's clock is off by up to this, early or late" };
+
+/// The keys of every simulated dataset, beside its own: its clocks, and what goes wrong on the way.
+pub const COMMON_PARAMETERS: &[Setting] = &[
+    CLOCK_OFFSET,
+    Setting { key: "gaps", default: "", help: "missing datapoints: { share = 0.01, length = \"10s\" }" },
+    Setting {
+        key: "late",
+        default: "",
+        help: "datapoints sent late: { share = 0.01, by = \"30s\" }; one in n is late",
+    },
+    Setting {
+        key: "out_of_order",
+        default: "",
+        help: "scrambled stretches: { share = 0.05, window = 8 }; a window has 2 to 64 datapoints",
+    },
+];
+
+/// Those of them that are about the way.
+const DISTURBANCES: &[Setting] = COMMON_PARAMETERS.split_at(1).1;
+
+/// What goes wrong, as written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Disturbances {
+    gaps: Option<GapsConfig>,
+    late: Option<LateConfig>,
+    out_of_order: Option<OutOfOrderConfig>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GapsConfig {
+    share: f64,
+    length: SignedDuration,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LateConfig {
+    share: f64,
+    by: SignedDuration,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OutOfOrderConfig {
+    share: f64,
+    window: u32,
+}
+
+impl Disturbances {
+    /// Takes their keys out of a dataset's parameters.
+    pub(crate) fn take(parameters: &mut Settings) -> Result<Self, ParameterError> {
+        let taken = |s: &Setting| Some((s.key.to_owned(), parameters.0.remove(s.key)?));
+        let taken = DISTURBANCES.iter().filter_map(taken).collect();
+        typed(&Settings(taken), DISTURBANCES)
+    }
+
+    /// A dataset that is disturbed so; the same where nothing goes wrong.
+    pub(crate) fn of(self, dataset: Arc<dyn Dataset>, seed: u64) -> Result<Arc<dyn Dataset>, ParameterError> {
+        let period_ns = dataset.period_ns();
+        let gaps = self.gaps.map(|gaps| gaps.meant(period_ns)).transpose()?;
+        let late = self.late.map(|late| late.meant(period_ns)).transpose()?;
+        let scrambled = self.out_of_order.map(|scrambled| scrambled.meant()).transpose()?;
+        if gaps.is_none() && late.is_none() && scrambled.is_none() {
+            return Ok(dataset);
+        }
+        Ok(Arc::new(Disturbed { dataset, order: SendingOrder::new(seed, gaps, late, scrambled) }))
+    }
+}
+
+impl GapsConfig {
+    fn meant(&self, period_ns: i64) -> Result<Gaps, ParameterError> {
+        let length = datapoints("gaps.length", self.length, period_ns)?;
+        let block = blocks("gaps.share", self.share, length)?;
+        Ok(Gaps { block: block.max(length + 1), length })
+    }
+}
+
+impl LateConfig {
+    fn meant(&self, period_ns: i64) -> Result<Late, ParameterError> {
+        let by = datapoints("late.by", self.by, period_ns)?;
+        Ok(Late { one_in: blocks("late.share", self.share, 1)?, by })
+    }
+}
+
+impl OutOfOrderConfig {
+    fn meant(&self) -> Result<Scrambled, ParameterError> {
+        if !(2..=MAX_WINDOW).contains(&self.window) {
+            return Err(ParameterError::key("out_of_order.window", format!("must be from 2 to {MAX_WINDOW}")));
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1 of 2^64, cut off there")]
+        let share = (share("out_of_order.share", self.share)? * 18_446_744_073_709_551_616.0) as u64;
+        Ok(Scrambled { share, window: self.window })
+    }
+}
+
+/// How many datapoints a time spans, at least one.
+fn datapoints(key: &str, time: SignedDuration, period_ns: i64) -> Result<u64, ParameterError> {
+    let count = nanoseconds(key, time)?.checked_div(period_ns).unwrap_or(0);
+    match u64::try_from(count) {
+        Ok(count @ 1..=1_000_000_000) => Ok(count),
+        _ => Err(ParameterError::key(key, "must be from one to 1e9 intervals")),
+    }
+}
+
+/// In how many datapoints `length` of them make this share.
+fn blocks(key: &str, share: f64, length: u64) -> Result<u64, ParameterError> {
+    if !(1e-9..=0.5).contains(&share) {
+        return Err(ParameterError::key(key, "must be from 1e-9 to 0.5"));
+    }
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "1e9 / 1e-9 is below 2^63, and the nearest will do"
+    )]
+    let block = (length as f64 / share).round() as u64;
+    Ok(block)
+}
+
+/// A dataset that is sent in another order, and not all of it.
+#[derive(Debug)]
+struct Disturbed {
+    dataset: Arc<dyn Dataset>,
+    order: SendingOrder,
+}
+
+impl Dataset for Disturbed {
+    fn schema(&self) -> &Schema {
+        self.dataset.schema()
+    }
+
+    fn origin_ns(&self) -> i64 {
+        self.dataset.origin_ns()
+    }
+
+    fn period_ns(&self) -> i64 {
+        self.dataset.period_ns()
+    }
+
+    fn resolution_ns(&self) -> i64 {
+        self.dataset.resolution_ns()
+    }
+
+    fn timestamp_ns(&self, device: u32, index: u64) -> i64 {
+        self.dataset.timestamp_ns(device, index)
+    }
+
+    fn index_at(&self, device: u32, timestamp_ns: i64) -> u64 {
+        self.dataset.index_at(device, timestamp_ns)
+    }
+
+    fn fill(&self, run: Run, batch: &mut Batch) {
+        self.dataset.fill(run, batch);
+    }
+
+    fn sending_order(&self, device: u32, first: u64, count: u32, runs: &mut Vec<Run>) {
+        self.order.runs(device, first, count, runs);
+    }
+
+    fn positions_before(&self, device: u32, index: u64) -> u64 {
+        self.order.positions_before(device, index)
+    }
+
+    fn device_name(&self, device: u32, out: &mut String) {
+        self.dataset.device_name(device, out);
+    }
+}

@@ -1,0 +1,93 @@
+//! Whatever is simulated can be disturbed: another order, and the same datapoints.
+
+use iotbench_core::{Batch, Run};
+use iotbench_simulator::{DATASETS, DEFAULT_ORIGIN_NS, Dataset, DatasetConfig};
+use serde_json::{Value, json};
+use std::{path::Path, sync::Arc};
+
+const POSITIONS: u32 = 4_000;
+
+fn opened(name: &str, parameters: &[(&str, Value)]) -> Arc<dyn Dataset> {
+    let signals = json!([{ "name": "level", "shape": "random_walk" }]);
+    let config = DatasetConfig::named(name).unwrap_or_else(|e| panic!("{e}"));
+    let config = if name == "custom" { config.with("signals", signals) } else { config };
+    let config = parameters.iter().fold(config, |config, (key, value)| config.with(key, value.clone()));
+    config.open(1, DEFAULT_ORIGIN_NS, 3, Path::new(".")).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+fn simulated() -> impl Iterator<Item = &'static str> {
+    DATASETS.iter().map(|info| info.name).filter(|name| *name != "replay")
+}
+
+fn order(dataset: &dyn Dataset, device: u32) -> Vec<u64> {
+    let mut runs = Vec::new();
+    dataset.sending_order(device, 0, POSITIONS, &mut runs);
+    runs.iter().flat_map(Run::indices).collect()
+}
+
+#[test]
+fn what_is_late_or_scrambled_is_sent_once_and_with_its_own_time_and_values() {
+    for name in simulated() {
+        let plain = opened(name, &[]);
+        let by = format!("{}ns", 20 * plain.period_ns());
+        let late = opened(name, &[("late", json!({ "share": 0.1, "by": by }))]);
+        let scrambled = opened(name, &[("out_of_order", json!({ "share": 0.5, "window": 8 }))]);
+        for disturbed in [&late, &scrambled] {
+            let order = order(&**disturbed, 2);
+            assert!(order.windows(2).any(|pair| pair[1] < pair[0]), "{name}: nothing comes after a later one");
+            let mut once = order.clone();
+            once.sort_unstable();
+            once.dedup();
+            assert_eq!(once.len(), order.len(), "{name}");
+            let run = Run { device: 2, first: 100, count: 50 };
+            let (mut of_plain, mut of_disturbed) = (Batch::new(plain.schema()), Batch::new(plain.schema()));
+            plain.fill(run, &mut of_plain);
+            disturbed.fill(run, &mut of_disturbed);
+            assert_eq!(of_plain, of_disturbed, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_share_of_all_datapoints_is_missing() {
+    for name in simulated() {
+        let period_ns = opened(name, &[]).period_ns();
+        let length = format!("{}ns", 5 * period_ns);
+        let gaps = opened(name, &[("gaps", json!({ "share": 0.2, "length": length }))]);
+        let order = order(&*gaps, 0);
+        let last = *order.last().unwrap();
+        let missing = last + 1 - u64::from(POSITIONS);
+        assert!((900..1_100).contains(&missing), "{name}: of {last} {missing} are missing");
+        assert_eq!(gaps.positions_before(0, last + 1), u64::from(POSITIONS), "{name}");
+    }
+}
+
+#[test]
+fn clocks_are_off_by_no_more_than_is_asked_for() {
+    for name in simulated() {
+        let plain = opened(name, &[]);
+        let off = opened(name, &[("clock_offset", json!("90s"))]);
+        let by = [0, 1, 2].map(|device| off.timestamp_ns(device, 7) - plain.timestamp_ns(device, 7));
+        let jitter_ns = plain.period_ns();
+        assert!(by.iter().all(|by| by.abs() <= 90_000_000_000 + jitter_ns), "{name}: {by:?}");
+        assert!(by.iter().any(|by| by.abs() > jitter_ns.min(1_000_000_000)), "{name}: {by:?}");
+        let index = off.index_at(1, off.timestamp_ns(1, 1_000));
+        assert_eq!(index, 1_000, "{name}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_names_its_key() {
+    for (key, value, says) in [
+        ("late", json!({ "share": 0.9, "by": "1h" }), "late.share"),
+        ("out_of_order", json!({ "share": 0.1, "window": 1 }), "out_of_order.window"),
+        ("gaps", json!({ "share": 0.1, "lenght": "1s" }), "lenght"),
+        ("clock_offset", json!("-1s"), "clock_offset"),
+    ] {
+        let config = DatasetConfig::named("compressor").unwrap().with(key, value);
+        let error = config.open(1, DEFAULT_ORIGIN_NS, 1, Path::new(".")).unwrap_err().to_string();
+        assert!(error.contains(says), "{key}: {error}");
+    }
+    let replay = DatasetConfig::named("replay").unwrap().with("late", json!({ "share": 0.1, "by": "1s" }));
+    assert!(replay.open(1, DEFAULT_ORIGIN_NS, 1, Path::new(".")).is_err(), "a recording has its own order");
+}

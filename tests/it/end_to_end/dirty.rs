@@ -1,0 +1,42 @@
+//! Data that come late, out of order, with gaps and by clocks that are off: stored as sent, and read as they are.
+
+use crate::end_to_end::program::{document, iotbench, said};
+use crate::soundness::assert_sound;
+use serde_json::Value;
+
+fn run(arguments: &[&str]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let more = ["--warmup", "0", "--verify", "full", "--output-format", "json"];
+    let output = iotbench(folder.path(), &[&["run"], arguments, &more].concat()).output().unwrap();
+    let document = document(&output);
+    assert_sound(&document, output.status.code().unwrap(), said(&output));
+    document
+}
+
+#[test]
+fn what_is_sent_late_or_not_at_all_is_stored_as_it_was_sent() {
+    for key in [
+        r#"dataset.late={ share = 0.1, by = "30s" }"#,
+        "dataset.out_of_order={ share = 0.5, window = 8 }",
+        r#"dataset.gaps={ share = 0.2, length = "5s" }"#,
+        "dataset.clock_offset=2m",
+    ] {
+        let load = ["-p", "compressor_insert", "--arrival", "closed", "--vus", "4", "--operations", "400", "-d", "60s"];
+        let document = run(&[&load[..], &["--set", "devices=4", "--set", key]].concat());
+        let (acked, right) = (&document["points"]["acked"], &document["audit"]["right"]);
+        assert!(acked.as_u64() > Some(0) && acked == right, "{key}: {:#}", document["audit"]);
+        let wrong = ["lost", "alien", "duplicate", "corrupt"].map(|what| document["audit"][what].as_u64());
+        assert_eq!(wrong, [Some(0); 4], "{key}: {:#}", document["audit"]);
+    }
+}
+
+#[test]
+fn buckets_of_late_data_are_the_truth() {
+    for key in [r#"dataset.late={ share = 0.1, by = "1h" }"#, r#"dataset.gaps={ share = 0.2, length = "10m" }"#] {
+        let load = ["-p", "greenhouse_trends", "--operations", "10", "-d", "60s", "--set", "history=1d"];
+        let document = run(&[&load[..], &["--set", key]].concat());
+        let answers = &document["answers"];
+        assert_eq!((&answers["wrong"], &answers["not_judged"]), (&0.into(), &0.into()), "{key}: {answers:#}");
+        assert!(answers["right"].as_u64() > Some(0), "{key}: {answers:#}");
+    }
+}
