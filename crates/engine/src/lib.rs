@@ -104,8 +104,8 @@ pub use plan::{
     StopPlan, plan,
 };
 pub use profile::{
-    Arrival, Datapoints, Expect, Group, LoadConfig, LoadModel, OperationConfig, OperationKind, Overflow, Phases,
-    Profile, Ramp, RampState, ScenarioAction, ShapeKind, StatementText, Stop, Sweep,
+    Arrival, Datapoints, DeviceDraw, DrawConfig, Expect, Group, LoadConfig, LoadModel, MomentDraw, OperationConfig,
+    OperationKind, Overflow, Phases, Profile, Ramp, RampState, ScenarioAction, ShapeKind, StatementText, Stop, Sweep,
 };
 pub use profile_file::{MAX_PROFILE_BYTES, PROFILE_KEYS, ProfileError, parse_profile, read_profile};
 pub use ramp::{

@@ -87,6 +87,7 @@ mod tests {
             connections: 1,
             devices: None,
             part: Part::default(),
+            draw: crate::profile::DrawConfig::default(),
             undivided: false,
         };
         OperationMix::new(&group, seed)

@@ -121,8 +121,67 @@ pub struct Group {
     pub devices: Auto<Count>,
     /// Its load model.
     pub load: LoadConfig,
+    /// Reads: how the devices and moments that are asked about are spread.
+    #[serde(default)]
+    pub draw: DrawConfig,
     /// What a user does. Which of several comes next is drawn by their shares, from the seed.
     pub operations: Vec<OperationConfig>,
+}
+
+/// How the devices and moments that a group asks about are spread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DrawConfig {
+    /// Which devices.
+    pub devices: DeviceDraw,
+    /// Which moments of their history.
+    pub moments: MomentDraw,
+}
+
+impl DrawConfig {
+    /// Whether each is as likely as any other.
+    #[must_use]
+    pub fn is_even(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl fmt::Display for DrawConfig {
+    /// What stands behind what is asked; nothing where all is as likely.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.devices {
+            DeviceDraw::Uniform => {}
+            DeviceDraw::Zipf => f.write_str(", some devices far more often than others (zipf)")?,
+        }
+        match self.moments {
+            MomentDraw::Uniform => Ok(()),
+            MomentDraw::Recent => f.write_str(", mostly of recent times"),
+        }
+    }
+}
+
+words! {
+    /// Which devices are asked about.
+    #[derive(Default)]
+    DeviceDraw {
+        /// Each as often.
+        #[default]
+        Uniform = "uniform",
+        /// The nth most popular one in proportion to n^-0.99.
+        Zipf = "zipf",
+    }
+}
+
+words! {
+    /// Which moments are asked about.
+    #[derive(Default)]
+    MomentDraw {
+        /// Each as often.
+        #[default]
+        Uniform = "uniform",
+        /// The age is exponential, a tenth of the history in the mean.
+        Recent = "recent",
+    }
 }
 
 words! {

@@ -4,6 +4,7 @@ mod asker;
 mod history;
 mod inquiry;
 mod kept;
+mod spread;
 
 pub use asker::{Asker, Draw};
 pub use history::History;

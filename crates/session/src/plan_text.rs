@@ -67,7 +67,7 @@ fn group(group: &GroupPlan) -> String {
             format!("each device offers {rate} datapoints/s to a queue of {queue}")
         }
     };
-    let operations = group.operations().map(operation).collect::<Vec<_>>().join(" or ");
+    let operations = group.operations().map(|does| operation(group, does)).collect::<Vec<_>>().join(" or ");
     let connections = counted(u64::from(group.connections), "connection");
     let devices = group.devices.as_ref().map_or_else(String::new, |own| {
         let last = own.end.saturating_sub(1);
@@ -80,14 +80,14 @@ fn group(group: &GroupPlan) -> String {
 pub(crate) fn requests(plan: &Plan) -> Vec<String> {
     let writing = |group: &GroupPlan| {
         let writes = group.operations().filter(|operation| operation.question().is_none());
-        writes.map(|write| format!("{}: {}", group.name, operation(write))).collect::<Vec<_>>()
+        writes.map(|write| format!("{}: {}", group.name, operation(group, write))).collect::<Vec<_>>()
     };
     plan.groups.iter().flat_map(writing).collect()
 }
 
-fn operation(operation: &OperationPlan) -> String {
-    let does = match operation.question() {
-        Some(question) => format!("asks for {question}"),
+fn operation(group: &GroupPlan, operation: &OperationPlan) -> String {
+    let does = match group.asks(operation) {
+        Some(asks) => format!("asks for {asks}"),
         None => format!("writes {}", written(operation)),
     };
     let requests = match (operation.requests, operation.transaction) {

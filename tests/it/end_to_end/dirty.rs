@@ -40,3 +40,16 @@ fn buckets_of_late_data_are_the_truth() {
         assert!(answers["right"].as_u64() > Some(0), "{key}: {answers:#}");
     }
 }
+
+/// Also what is asked: popular devices, recent times.
+#[test]
+fn what_is_asked_more_often_is_answered_as_truly() {
+    let draw = ["--set", "groups.0.draw.devices=zipf", "--set", "draw.moments=recent"];
+    let load =
+        ["-p", "compressor_mean", "--variant", "index none", "--operations", "50", "-d", "60s", "--set", "devices=20"];
+    let document = run(&[&load[..], &draw].concat());
+    let answers = &document["answers"];
+    assert_eq!((&answers["right"], &answers["wrong"]), (&50.into(), &0.into()), "{answers:#}");
+    let asks = document["load"]["groups"][0]["operations"][0]["asks"].as_str().unwrap();
+    assert!(asks.ends_with(", some devices far more often than others (zipf), mostly of recent times"), "{asks}");
+}

@@ -252,6 +252,7 @@ mod tests {
             connections: 1,
             devices: None,
             part: Part::default(),
+            draw: crate::profile::DrawConfig::default(),
             undivided: false,
         };
         let schedule = Schedule::new(Arrival::Constant, 1_000.0, 1);

@@ -6,7 +6,7 @@ use super::{
     shape,
 };
 use crate::{
-    profile::{Arrival, Group, LoadConfig, LoadModel, Overflow, Profile},
+    profile::{Arrival, DrawConfig, Group, LoadConfig, LoadModel, Overflow, Profile},
     shape::Shape,
     units::{Auto, Rate},
 };
@@ -28,6 +28,9 @@ pub struct GroupPlan {
     /// How that changes with time: of an open loop its rate is the mean, of a closed one its users are those of the peak.
     #[serde(default, skip_serializing_if = "Shape::is_constant")]
     pub shape: Shape,
+    /// Reads: how the devices and moments that they ask about are spread.
+    #[serde(default, skip_serializing_if = "DrawConfig::is_even")]
+    pub draw: DrawConfig,
     /// Connections they share.
     pub connections: u32,
     /// Those of all devices that they send for, in all parts of the run; `None`: all.
@@ -85,6 +88,12 @@ impl GroupPlan {
     /// All that they do, in the profile's order.
     pub fn operations(&self) -> impl Iterator<Item = &OperationPlan> {
         std::iter::once(&self.operation).chain(&self.others)
+    }
+
+    /// What an operation asks, in words; `None`: it writes.
+    #[must_use]
+    pub fn asks(&self, operation: &OperationPlan) -> Option<String> {
+        operation.question().map(|question| format!("{question}{}", self.draw))
     }
 
     /// Whether they read; then all operations do.
@@ -230,6 +239,7 @@ fn group_plans(
             others: operations.collect(),
             connections: connections(context, group, &load, &part, reads)?,
             load,
+            draw: group.draw,
             shape: shape.clone(),
             devices: devices.filter(|_| !reads).cloned(),
             part,

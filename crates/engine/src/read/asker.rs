@@ -1,8 +1,12 @@
 //! The queries of a question: each is a function of the seed and the operation's number, and of nothing else.
 
-use super::History;
+use super::{
+    History,
+    spread::{Spread, evenly},
+};
 use crate::{
     plan::Question,
+    profile::DrawConfig,
     schedule::{mix, uniform},
 };
 use iotbench_core::{Aggregate, Devices, Query, SignalId, TimeRange};
@@ -28,6 +32,7 @@ pub struct Asker {
     /// How many signals a datapoint has.
     width: SignalId,
     seed: u64,
+    spread: Spread,
 }
 
 /// What is drawn for a request, in this order.
@@ -41,9 +46,10 @@ enum Of {
 impl Asker {
     /// Questions about a history.
     #[must_use]
-    pub fn new(history: History, seed: u64) -> Self {
+    pub fn new(history: History, seed: u64, draw: DrawConfig) -> Self {
         let width = SignalId::try_from(history.dataset.schema().width()).unwrap_or(SignalId::MAX);
-        Self { history, width, seed }
+        let spread = Spread::new(draw, history.devices, seed);
+        Self { history, width, seed, spread }
     }
 
     /// The device and the moment that a search for a machine cycle starts from: there is a cycle on either side.
@@ -164,16 +170,19 @@ impl Asker {
     fn below(&self, limit: u64, what: Of, draw: Draw) -> u64 {
         let of_user = mix(mix(self.seed, what as u64), draw.user.into());
         let number = draw.number.wrapping_mul(1 << 20).wrapping_add(draw.request.into());
-        #[expect(clippy::cast_precision_loss, reason = "a draw needs no more than 53 bits")]
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a positive number")]
-        let drawn = (uniform(of_user, number) * limit as f64) as u64;
-        drawn.min(limit.saturating_sub(1))
+        let variate = uniform(of_user, number);
+        match what {
+            Of::Device => self.spread.device(limit, variate),
+            Of::Signal => evenly(limit, variate),
+            Of::Moment => self.spread.moment(limit, variate),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::{DeviceDraw, MomentDraw};
     use iotbench_core::BucketWidth;
     use iotbench_simulator::DatasetConfig;
     use proptest::prelude::*;
@@ -188,9 +197,14 @@ mod tests {
         #[test]
         fn what_is_asked_lies_in_the_history(
             devices in 1_u32..9, positions in 1_u64..500, seed: u64, user: u32, number: u64, request in 0_u32..99,
+            zipf: bool, recent: bool,
         ) {
             let history = history(devices, positions);
-            let asker = Asker::new(history.clone(), seed);
+            let config = DrawConfig {
+                devices: if zipf { DeviceDraw::Zipf } else { DeviceDraw::Uniform },
+                moments: if recent { MomentDraw::Recent } else { MomentDraw::Uniform },
+            };
+            let asker = Asker::new(history.clone(), seed, config);
             let draw = Draw { user, number, request };
             let records = 1 + positions / 2;
             let question = Question::Records { records };
@@ -219,7 +233,7 @@ mod tests {
 
     #[test]
     fn draws_reach_every_device_and_differ_by_request() {
-        let asker = Asker::new(history(5, 10), 7);
+        let asker = Asker::new(history(5, 10), 7, DrawConfig::default());
         let draw = |number, request| Draw { user: 1, number, request };
         let mut seen = std::collections::HashMap::new();
         for number in 0..1000 {
@@ -237,7 +251,9 @@ mod tests {
         let history = history(2, 100);
         let newest_ns = (0..2).map(|d| history.time_span_ns(d).1).max().unwrap();
         let question = Question::Dashboard { signals: vec![1], window_ns: 1_000_000_000 };
-        let Query::Aggregates { range, .. } = Asker::new(history, 1).query(&question, Draw::default()).unwrap() else {
+        let Query::Aggregates { range, .. } =
+            Asker::new(history, 1, DrawConfig::default()).query(&question, Draw::default()).unwrap()
+        else {
             panic!()
         };
         assert!(range.contains(newest_ns) && !range.contains(newest_ns + 1));

@@ -130,6 +130,7 @@ mod tests {
             connections: 1,
             devices: None,
             part: Part::default(),
+            draw: crate::profile::DrawConfig::default(),
             undivided: false,
         };
         let operations = OperationMix::new(&group, 1);

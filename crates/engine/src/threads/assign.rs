@@ -98,7 +98,7 @@ pub(super) fn assign(
             let reads = group.reads();
             let plan = LoopPlan {
                 role: if reads { Role::Reads } else { Role::Writes },
-                asker: reads.then(|| Arc::new(Asker::new(history(planned), mix(seed, QUESTIONS_OF_SEED)))),
+                asker: reads.then(|| Arc::new(Asker::new(history(planned), mix(seed, QUESTIONS_OF_SEED), group.draw))),
                 group: u16::try_from(number).unwrap_or(u16::MAX),
                 first_kind,
                 operations: operations.clone(),

@@ -36,7 +36,7 @@ fn group(group: &GroupPlan) -> Group {
         name: group.name.clone(),
         model: group.load.name().into(),
         datapoints: datapoints(&group.operation),
-        operations: group.operations().map(operation).collect(),
+        operations: group.operations().map(|plan| operation(group, plan)).collect(),
         users,
         think_ms,
         rate_per_s,
@@ -49,11 +49,11 @@ fn group(group: &GroupPlan) -> Group {
     }
 }
 
-fn operation(plan: &OperationPlan) -> Operation {
+fn operation(group: &GroupPlan, plan: &OperationPlan) -> Operation {
     Operation {
         name: plan.name.clone(),
         share: finite(plan.share),
-        asks: plan.question().map(ToString::to_string),
+        asks: group.asks(plan),
         datapoints: datapoints(plan),
         devices: plan.devices,
         requests: plan.requests,

@@ -108,6 +108,7 @@ pub fn plan() -> Plan {
             connections: 1,
             devices: None,
             part: Part::default(),
+            draw: Default::default(),
             undivided: false,
         }],
         phases: PhasesPlan {

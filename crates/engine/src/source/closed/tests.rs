@@ -39,6 +39,7 @@ impl Loop {
             connections: 1,
             devices: None,
             part: Part::default(),
+            draw: crate::profile::DrawConfig::default(),
             undivided: false,
         };
         let operations = OperationMix::new(&group, 1);

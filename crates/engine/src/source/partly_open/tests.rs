@@ -48,6 +48,7 @@ impl Load100 {
             connections: 1,
             devices: None,
             part: Part::default(),
+            draw: crate::profile::DrawConfig::default(),
             undivided: false,
         };
         let operations_of_group = OperationMix::new(&group, 1);
