@@ -132,7 +132,14 @@ fn queries() -> Vec<Query> {
         Query::NewestVisible { device, signal },
         Query::Scan,
         Query::Filter { devices: devices.clone(), signal, predicate: Predicate::Above(1.0), range },
-        Query::Buckets { devices, signals, aggregates, range, width: BucketWidth::SECOND },
+        Query::Buckets {
+            devices: devices.clone(),
+            signals: signals.clone(),
+            aggregates: aggregates.clone(),
+            range,
+            width: BucketWidth::SECOND,
+        },
+        Query::TotalBuckets { devices, signals, aggregates, range, width: BucketWidth::SECOND },
     ]
 }
 

@@ -100,6 +100,8 @@ pub enum What<'a> {
     Figures(&'a [Aggregate]),
     /// These figures of each device, bucket and signal.
     Buckets(&'a [Aggregate], BucketWidth),
+    /// These figures of each bucket and signal, of all devices together.
+    TotalBuckets(&'a [Aggregate], BucketWidth),
     /// How many they are, and how many values.
     Count,
 }
@@ -178,6 +180,10 @@ impl<'a> Ask<'a> {
                 let stretch = Self::stretch(Asked::of(devices), signals, Span::of(*range)?);
                 Self { what: What::Buckets(aggregates, *width), ..stretch }
             }
+            Query::TotalBuckets { devices, signals, aggregates, range, width } => {
+                let stretch = Self::stretch(Asked::of(devices), signals, Span::of(*range)?);
+                Self { what: What::TotalBuckets(aggregates, *width), ..stretch }
+            }
             Query::Count => Self { what: What::Count, ..Self::stretch(Asked::All, all, Span::ALL) },
         })
     }
@@ -185,7 +191,7 @@ impl<'a> Ask<'a> {
     /// Whether anything at all is wanted: a datapoint of a device, or a figure.
     #[must_use]
     pub fn wants_something(&self) -> bool {
-        let is_of_no_figure = matches!(self.what, What::Figures([]) | What::Buckets([], _));
+        let is_of_no_figure = matches!(self.what, What::Figures([]) | What::Buckets([], _) | What::TotalBuckets([], _));
         self.limit > 0 && self.devices != Asked::Some(&[]) && !is_of_no_figure
     }
 

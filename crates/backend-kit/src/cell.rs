@@ -122,13 +122,10 @@ pub fn push(columns: &mut [ReplyColumn], cells: &[Cell<'_>], types: &[ValueType]
     columns.try_for_each(|(column, (cell, &value_type))| column.push(value(cell, value_type)?))
 }
 
-/// The number in a cell, if it is one.
+/// The number in the first cell of a row that is a number, or has no value.
 #[must_use]
-pub fn number_if_any(cell: &Cell<'_>) -> Option<f64> {
-    match cell {
-        Cell::Float(_) | Cell::Integer(_) => number(cell).ok().flatten(),
-        _ => None,
-    }
+pub fn first_number(row: &[Cell<'_>]) -> Option<f64> {
+    row.iter().find_map(|cell| number(cell).ok()).flatten()
 }
 
 /// A cell as a number.

@@ -24,7 +24,7 @@ impl<'a> Fold<'a> {
         let (aggregates, width) = match ask.what {
             What::Figures(aggregates) => (aggregates, None),
             What::Buckets(aggregates, width) => (aggregates, Some(width)),
-            What::Datapoints | What::FirstOfEach | What::Greatest | What::Count => (&[][..], None),
+            _ => (&[][..], None),
         };
         let signals = ask.signals.len();
         let answer = Answer::new(sink, vec![ValueType::F64; signals]);

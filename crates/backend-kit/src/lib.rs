@@ -67,3 +67,4 @@ pub mod series;
 pub mod span;
 pub mod sql;
 pub mod statement;
+pub mod total;

@@ -6,6 +6,7 @@ use crate::{
     fold::Fold,
     refuse::refuse_unknown_signals,
     series::Series,
+    total::{PARTS, Total},
 };
 use iotbench_core::{
     Aggregate, Batch, ComputedBy, Counts, Error, Query, Reply, SignalId, Sink, TableSpec, Value, ValueType,
@@ -29,6 +30,14 @@ pub fn answer(query: &Query, table: &TableSpec, stored: &[Batch], sink: &mut dyn
             let mut fold = Fold::new(&ask, sink);
             let reply = datapoints(&rows, &ask, table, &mut fold)?;
             fold.finish(reply)
+        }
+        What::TotalBuckets(aggregates, width) => {
+            let of_each = Ask { what: What::Buckets(&PARTS, width), ..ask };
+            let mut total = Total::new(ask.signals.len());
+            let mut fold = Fold::new(&of_each, &mut total);
+            let reply = datapoints(&rows, &ask, table, &mut fold)?;
+            let Reply { bytes, .. } = fold.finish(reply)?;
+            total.finish(aggregates, bytes, sink)
         }
         What::Count => {
             let points = rows.len() as u64;

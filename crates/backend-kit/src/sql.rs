@@ -8,6 +8,7 @@ use iotbench_core::{Aggregate, BucketWidth};
 pub struct Grouping<'a> {
     aggregates: &'a [Aggregate],
     width: Option<BucketWidth>,
+    is_total: bool,
 }
 
 impl<'a> Grouping<'a> {
@@ -16,13 +17,24 @@ impl<'a> Grouping<'a> {
     #[must_use]
     pub fn of(what: What<'a>) -> Option<Self> {
         match what {
-            What::Figures(aggregates) => Some(Self { aggregates, width: None }),
+            What::Figures(aggregates) => Some(Self { aggregates, width: None, is_total: false }),
             What::Buckets(aggregates, width) => {
-                let grouping = Self { aggregates, width: Some(width) };
+                let grouping = Self { aggregates, width: Some(width), is_total: false };
+                (grouping.functions().count() == aggregates.len()).then_some(grouping)
+            }
+            // Nothing needs an order of time within these: no first and no last value.
+            What::TotalBuckets(aggregates, width) => {
+                let grouping = Self { aggregates, width: Some(width), is_total: true };
                 (grouping.functions().count() == aggregates.len()).then_some(grouping)
             }
             What::Datapoints | What::FirstOfEach | What::Greatest | What::Count => None,
         }
+    }
+
+    /// What rows are grouped by beside the bucket: their device, or the number that stands for all of them.
+    #[must_use]
+    pub fn device(&self) -> &'static str {
+        if self.is_total { "0" } else { "device" }
     }
 
     /// All figures that are asked for, in order.

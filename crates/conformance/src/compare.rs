@@ -83,7 +83,9 @@ pub(crate) fn agree(query: &Query, got: &Rows, expected: &Rows, everything: &Row
     let greatest = everything.greatest_magnitude();
     let same_value = |got: &Option<Owned>, expected: &Option<Owned>| match (got, expected) {
         (Some(got), Some(expected)) => match query {
-            Query::Aggregates { aggregates, .. } | Query::Buckets { aggregates, .. } => {
+            Query::Aggregates { aggregates, .. }
+            | Query::Buckets { aggregates, .. }
+            | Query::TotalBuckets { aggregates, .. } => {
                 exactness.same_figure(got, expected, greatest * terms(aggregates, everything))
             }
             Query::MaxOfFirst { .. } => exactness.same_figure(got, expected, greatest),

@@ -70,6 +70,13 @@ fn number_answers() -> Vec<(Query, Vec<Row>)> {
         range: TimeRange::half_open(at(0), at(9)),
         width: BucketWidth::SECOND,
     };
+    let of_all = Query::TotalBuckets {
+        devices: all.clone(),
+        signals: vec![0, 1],
+        aggregates: vec![Aggregate::Mean, Aggregate::Count],
+        range: TimeRange::half_open(at(0), at(9)),
+        width: BucketWidth::SECOND,
+    };
     vec![
         (Query::Scan, stored.clone()),
         (Query::Count, vec![counts]),
@@ -131,6 +138,15 @@ fn number_answers() -> Vec<(Query, Vec<Row>)> {
                 row(1, first, &[1.0, 1.0]),
                 row(1, second, &[7.0, 2.0]),
                 row(1, second, &[1.0, 1.0]),
+            ]
+        }),
+        (of_all, {
+            let (first, second) = (ORIGIN_NS, ORIGIN_NS + 1_000_000_000);
+            vec![
+                row(0, first, &[3.0, 31.0 / 3.0]),
+                row(0, first, &[3.0, 3.0]),
+                row(0, second, &[6.0, 24.0]),
+                row(0, second, &[3.0, 3.0]),
             ]
         }),
         (figures(&[Aggregate::Max, Aggregate::Last]), {

@@ -59,6 +59,13 @@ pub(crate) fn of_nothing() -> Vec<Query> {
         Query::MaxOfFirst { device: 0, signal: 0, from_ns: 0, limit: 3 },
         Query::Aggregates { devices: Devices::All, signals: vec![0], aggregates: FIGURES.to_vec(), range },
         Query::Buckets { devices: Devices::All, signals: vec![0], aggregates: FIGURES.to_vec(), range, width: SECOND },
+        Query::TotalBuckets {
+            devices: Devices::All,
+            signals: vec![0],
+            aggregates: vec![Aggregate::Mean],
+            range,
+            width: SECOND,
+        },
     ]
 }
 
@@ -245,6 +252,14 @@ fn buckets(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
         for devices in &devices {
             for aggregates in &figures {
                 let (devices, aggregates) = (devices.clone(), aggregates.clone());
+                let of_all = aggregates.iter().all(|figure| !matches!(figure, Aggregate::First | Aggregate::Last));
+                queries.extend(of_all.then(|| Query::TotalBuckets {
+                    devices: devices.clone(),
+                    signals: some_signals(dataset),
+                    aggregates: aggregates.clone(),
+                    range,
+                    width,
+                }));
                 queries.push(Query::Buckets { devices, signals: some_signals(dataset), aggregates, range, width });
             }
         }

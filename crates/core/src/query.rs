@@ -153,7 +153,7 @@ impl BucketWidth {
 ///
 /// What a reply holds: [`Query::Count`] one row with two I64 columns (points, values); [`Query::Aggregates`] one row a
 /// device and aggregate, in the order asked, with an F64 column a signal; [`Query::Buckets`] the same of each bucket that
-/// holds a point, by device, then time, with the bucket's beginning as the time of its rows; [`Query::MaxOfFirst`] one row
+/// holds a point, by device, then time, with the bucket's beginning as the time of its rows; [`Query::TotalBuckets`] a row a bucket and aggregate, of device 0, by time; [`Query::MaxOfFirst`] one row
 /// with one F64 column; all others rows of points with the columns of the signals asked for, in their own types. No point
 /// found means no row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -255,6 +255,19 @@ pub enum Query {
         /// How long each bucket is.
         width: BucketWidth,
     },
+    /// Figures of signals of devices together, bucket by bucket; not the first and the last value.
+    TotalBuckets {
+        /// Whose.
+        devices: Devices,
+        /// Which signals, ascending; all are numbers or text that reads as one.
+        signals: Vec<SignalId>,
+        /// Which figures.
+        aggregates: Vec<Aggregate>,
+        /// When: of a bucket that begins before or ends after, the points within.
+        range: TimeRange,
+        /// How long each bucket is.
+        width: BucketWidth,
+    },
     /// How many points and values are stored.
     Count,
     /// The newest point of one series.
@@ -281,6 +294,7 @@ impl Query {
         ("max_of_first", "the greatest value over consecutive points"),
         ("aggregates", "last, least, mean and greatest value, device by device"),
         ("buckets", "figures of signals, device by device and time bucket by time bucket"),
+        ("total_buckets", "figures of signals of devices together, time bucket by time bucket"),
         ("count", "how many points and values are stored"),
         ("newest_visible", "the newest point of one series"),
         ("scan", "every stored row"),
@@ -295,7 +309,8 @@ impl Query {
             | Self::Newest { devices, .. }
             | Self::LastPoints { devices }
             | Self::Aggregates { devices, .. }
-            | Self::Buckets { devices, .. } => devices.clone(),
+            | Self::Buckets { devices, .. }
+            | Self::TotalBuckets { devices, .. } => devices.clone(),
             Self::Records { device, .. }
             | Self::Nearest { device, .. }
             | Self::Minimum { device, .. }

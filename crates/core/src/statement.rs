@@ -55,11 +55,19 @@ pub enum StatementError {
     #[error("{0:?} does not begin a statement that reads: SELECT, WITH, SHOW or VALUES does")]
     Begins(String),
     /// `INTO` makes a table, or a file.
-    #[error("INTO writes, and a statement reads")]
+    #[error(
+        "INTO writes, and a statement reads: it may not even stand in quotation marks, which databases read differently"
+    )]
     Into,
     /// There is something behind a semicolon.
-    #[error("more than one statement: write what is behind the semicolon as an operation of its own")]
+    #[error(
+        "a semicolon ends a statement, and there is one alone: it may not even stand in quotation marks, which databases read \
+         differently"
+    )]
     Several,
+    /// A placeholder of the language's own.
+    #[error("{0} has no value: write one of {known}", known = known())]
+    Placeholder(String),
     /// `/*! … */` is a comment for some databases and a part of the statement for others.
     #[error("/*! … */ is no comment everywhere: write what it holds, or leave it out")]
     Executed,
@@ -82,33 +90,39 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Takes a statement apart. What stands in quotation marks or comments is left as it is.
+    /// Takes a statement apart. Parameters are found outside of quotation marks and comments. What databases read differently, such as
+    /// where a quotation ends, decides nothing about what may be written: no semicolon but at the end, and no `INTO`, stands anywhere.
     ///
     /// # Errors
     /// It does not read, or names a parameter that there is none of.
     pub fn parse(text: &str) -> Result<Self, StatementError> {
-        let mut parameters = Vec::new();
-        let (mut is_first, mut has_ended) = (true, false);
+        let without_end = text.trim_end().trim_end_matches(';');
+        if without_end.contains(';') {
+            return Err(StatementError::Several);
+        }
+        if text.contains("/*!") || text.contains("/*M!") {
+            return Err(StatementError::Executed);
+        }
+        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        if words.any(|word| word.eq_ignore_ascii_case("into")) {
+            return Err(StatementError::Into);
+        }
+        let (mut parameters, mut is_first) = (Vec::new(), true);
         for token in (Tokens { text, at: 0 }) {
             let (place, token) = token?;
-            if has_ended && token != Token::Comment {
-                return Err(StatementError::Several);
-            }
             let word = &text[place.clone()];
-            match token {
-                Token::Comment => continue,
-                Token::Word if is_first && !READS.iter().any(|read| word.eq_ignore_ascii_case(read)) => {
-                    return Err(StatementError::Begins(word.into()));
-                }
-                Token::Word if word.eq_ignore_ascii_case("into") => return Err(StatementError::Into),
-                Token::Parameter => parameters.push((place, parameter(&word[1..])?)),
-                Token::End => has_ended = true,
-                Token::Word | Token::Other => {}
+            if token == Token::Comment {
+                continue;
             }
-            if is_first && token != Token::Word {
-                return Err(StatementError::Begins(word.into()));
+            if is_first && !(token == Token::Word && READS.iter().any(|read| word.eq_ignore_ascii_case(read))) {
+                return Err(StatementError::Begins(word.chars().take(SHOWN).collect()));
             }
             is_first = false;
+            match token {
+                Token::Parameter => parameters.push((place, parameter(&word[1..])?)),
+                Token::Placeholder => return Err(StatementError::Placeholder(word.into())),
+                Token::Comment | Token::Word | Token::Other => {}
+            }
         }
         if is_first { Err(StatementError::Begins(String::new())) } else { Ok(Self { text: text.into(), parameters }) }
     }
@@ -164,6 +178,8 @@ pub struct StatementCall<'a> {
     pub to_ns: i64,
 }
 
+/// So much of a word is shown that begins what does not read.
+const SHOWN: usize = 40;
 /// What a statement that reads begins with.
 const READS: [&str; 4] = ["select", "with", "show", "values"];
 
@@ -177,7 +193,7 @@ enum Token {
     Word,
     Parameter,
     Comment,
-    End,
+    Placeholder,
     Other,
 }
 
@@ -205,12 +221,13 @@ impl Tokens<'_> {
         Ok(match first {
             '\'' | '"' | '`' => (self.closed(1, rest.get(..1).unwrap_or("'"), "a quotation")?, Token::Other),
             _ if rest.starts_with("--") => (self.closed(2, "\n", "").unwrap_or(self.text.len()), Token::Comment),
-            // MySQL runs what stands in these.
-            _ if rest.starts_with("/*!") || rest.starts_with("/*M!") => return Err(StatementError::Executed),
             _ if rest.starts_with("/*") => (self.closed(2, "*/", "a comment")?, Token::Comment),
             _ if rest.starts_with("::") => (self.at + 2, Token::Other),
             ':' if rest[1..].starts_with(named) => (self.word_end(self.at + 1), Token::Parameter),
-            ';' => (self.at + 1, Token::End),
+            '?' => (self.at + 1, Token::Placeholder),
+            '$' if rest[1..].starts_with(|c: char| c.is_ascii_digit()) => {
+                (self.word_end(self.at + 1), Token::Placeholder)
+            }
             c if c.is_alphanumeric() || c == '_' => (self.word_end(self.at), Token::Word),
             c => (self.at + c.len_utf8(), Token::Other),
         })
@@ -264,7 +281,7 @@ mod tests {
             ]
         );
         assert_eq!(pieces("SELECT :to_s"), ["SELECT ", "<ToSecond>"]);
-        assert_eq!(pieces("select a[1: 2], 'it''s :to' ;  -- the end"), ["select a[1: 2], 'it''s :to' ;  -- the end"]);
+        assert_eq!(pieces("select a[1: 2], 'it''s :to' ; "), ["select a[1: 2], 'it''s :to' ; "]);
     }
 
     #[test]
@@ -273,23 +290,35 @@ mod tests {
         for text in ["DELETE FROM t", "-- SELECT\ndrop table t", "(SELECT 1)", "", "  /* SELECT */", "COPY t TO 'f'"] {
             assert!(matches!(refused(text), StatementError::Begins(_)), "{text}: {}", refused(text));
         }
-        for text in
-            ["SELECT * INTO u FROM t", "SELECT 1 INTO/**/OUTFILE '/tmp/f'", "WITH a AS (SELECT 1) INSERT into t"]
-        {
+        assert_eq!(refused(&"x".repeat(1_000)), StatementError::Begins("x".repeat(SHOWN)));
+        // The last ones were written by MariaDB, whose comments and quotations end elsewhere.
+        for text in [
+            "SELECT * INTO u FROM t",
+            "SELECT 1 INTO/**/OUTFILE '/tmp/f'",
+            "WITH a AS (SELECT 1) INSERT into t",
+            "SELECT 1 # '\n INTO OUTFILE '/tmp/x' # '\n",
+            "SELECT '\\'' INTO OUTFILE '/tmp/x' -- '",
+            "SELECT 5 --1 INTO OUTFILE '/tmp/x'",
+            "SELECT 'into'",
+        ] {
             assert_eq!(refused(text), StatementError::Into, "{text}");
         }
-        assert_eq!(refused("SELECT 1; DROP TABLE t"), StatementError::Several);
-        assert_eq!(refused("SELECT 1;;"), StatementError::Several);
-        assert_eq!(refused("SELECT 1 /*! INTO OUTFILE '/tmp/f' */"), StatementError::Executed);
+        // The last one dropped a database of InfluxDB, which reads a regular expression there.
+        for text in ["SELECT 1; DROP TABLE t", "SELECT 1;;1", "SELECT a FROM t WHERE d =~ /'/ ; DROP DATABASE v -- '"] {
+            assert_eq!(refused(text), StatementError::Several, "{text}");
+        }
+        assert_eq!(refused("SELECT 1 /*! , 2 */"), StatementError::Executed);
         assert_eq!(refused("SELECT 'a"), StatementError::Open("a quotation"));
         assert_eq!(refused("SELECT 1 /* a"), StatementError::Open("a comment"));
+        assert_eq!(refused("SELECT ? FROM t"), StatementError::Placeholder("?".into()));
+        assert_eq!(refused("SELECT $12 FROM t"), StatementError::Placeholder("$12".into()));
         let unknown = refused("SELECT :until").to_string();
         assert!(unknown.starts_with("there is no parameter :until: there are :table, :device, "), "{unknown}");
     }
 
     #[test]
-    fn what_a_quotation_holds_decides_nothing() {
-        assert!(Statement::parse("SELECT 'into; :x', \"into\", `a;b` FROM t").is_ok());
+    fn what_a_quotation_holds_is_no_parameter() {
+        assert!(Statement::parse("SELECT ':x', \"?\", `$1` FROM t;").is_ok());
     }
 
     proptest! {

@@ -261,9 +261,9 @@ fn a_server_that_turns_during_a_run_ends_it() {
     let (huge, endless) = (b"D\x7f\xff\xff\xff".as_slice(), b"S\0\0\0\x08a\0b\0".as_slice());
     let cases = [
         (Turn::UnderLoad, huge, "the server sends more than a driver can give on"),
-        (Turn::UnderLoad, endless, "the server sends without an end"),
-        (Turn::At(b"CREATE TABLE"), endless, "the server sends without an end"),
-        (Turn::At(b"DROP TABLE"), endless, "the server sends without an end"),
+        (Turn::UnderLoad, endless, "the server still sends one answer"),
+        (Turn::At(b"CREATE TABLE"), endless, "the server still sends one answer"),
+        (Turn::At(b"DROP TABLE"), endless, "the server still sends one answer"),
     ];
     for (at, evil, words) in cases {
         let mut by_way = url.clone();

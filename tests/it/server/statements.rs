@@ -90,6 +90,29 @@ fn mariadb_and_mysql_say_that_such_a_connection_changes_nothing() {
     }
 }
 
+/// The arithmetic of each database: means of whole numbers with four decimals, sums of 32-bit numbers.
+#[test]
+fn figures_of_whole_and_of_32_bit_numbers_are_right_within_what_a_database_gives() {
+    let signals = |kind: &str| {
+        format!(
+            "name = \"custom\"\ngaps = {{ share = 0.3, length = \"9m\" }}\n[[dataset.signals]]\nname = \"v\"\nshape = \"uniform\"\nmin = -500\nmax = 1000\ntype = \"{kind}\""
+        )
+    };
+    for backend in BACKENDS.into_iter().filter(|backend| *backend == "sqlite" || is_here(backend)) {
+        for (kind, sql, figure) in [("i64", "avg", "mean"), ("f32", "sum", "sum")] {
+            let place = Place::new();
+            let page = of_the_page().replace("name = \"compressor\"", &signals(kind));
+            let page = page.replace("interval = \"1s\"\n", "").replace("[\"data_nw_*\", \"data_rpm\"]", "[\"v\"]");
+            let influx = if sql == "avg" { "mean" } else { sql };
+            let page = page.replace("avg(", &format!("{sql}(")).replace("mean(", &format!("{influx}("));
+            let page = page.replace("figure = \"mean\"", &format!("figure = \"{figure}\""));
+            let ended = run(&place, backend, &page, &[]);
+            ended.assert_sound(&format!("{backend} {sql} of {kind}: {:#}", ended.document["answers"]));
+            assert_eq!(ended.count("/answers/right"), 60, "{backend} {sql} of {kind}");
+        }
+    }
+}
+
 #[test]
 fn what_is_no_statement_is_refused_with_its_key() {
     let place = Place::new();
@@ -98,6 +121,8 @@ fn what_is_no_statement_is_refused_with_its_key() {
     for (backend, by, says) in [
         ("sqlite", "DROP TABLE :table", "does not begin a statement that reads"),
         ("sqlite", "SELECT :until", "there is no parameter :until"),
+        ("sqlite", "SELECT avg(:signal) FROM :table WHERE ts >= :from AND ts < :to", "what :device stands for"),
+        ("mariadb", "SELECT 1 # ' INTO OUTFILE '/tmp/x' # '", "INTO writes"),
         ("sqlite:document", of, "has no column of a signal"),
         ("memory", of, "takes no statements of your own"),
     ] {
@@ -105,6 +130,16 @@ fn what_is_no_statement_is_refused_with_its_key() {
         fs::write(&file, page.replace(of, by)).unwrap();
         let (code, _, err) = place.call(&["run", "-p", file.to_str().unwrap(), "-b", backend]);
         assert!(code == 2 && err.contains(says) && err.contains("means.toml"), "{backend} {by}: {code} {err}");
+    }
+    for (of, by, says) in [
+        ("window = \"5m\"", "window = \"0s\"", "longer than 0"),
+        ("kind = \"statement\"", "kind = \"read_signal\"", "only a statement has it"),
+        ("[\"data_nw_*\", \"data_rpm\"]", "[\"record_id\", \"data_rpm\"]", "not all of them are numbers"),
+    ] {
+        let file = place.root().join("means.toml");
+        fs::write(&file, page.replace(of, by)).unwrap();
+        let (code, _, err) = place.call(&["run", "-p", file.to_str().unwrap(), "-b", "sqlite"]);
+        assert!(code == 2 && err.contains(says) && err.contains("means.toml"), "{by}: {code} {err}");
     }
     let one_device = page.replace("devices = 20", "devices = 1");
     let file = place.root().join("one.toml");

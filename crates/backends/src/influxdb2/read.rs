@@ -25,6 +25,7 @@ use iotbench_backend_kit::{
     },
     line_protocol::DEVICE,
     refuse::refuse_unknown_signals,
+    total,
 };
 use iotbench_core::{
     Aggregate, ComputedBy, Counts, Error, Name, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, Value,
@@ -218,6 +219,9 @@ fn push(column: &mut ReplyColumn, field: Option<&str>, value_type: ValueType) ->
 #[async_trait]
 impl Reader for FluxReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        if let Some(total) = total::answer(self, query, sink).await {
+            return total;
+        }
         refuse_unknown_signals(query, &self.table)?;
         let (table, bucket, all) = (Arc::clone(&self.table), self.bucket.clone(), self.all_signals.clone());
         let Some(ask) = Ask::of(query, &all).filter(Ask::wants_something) else { return Ok(NOTHING) };

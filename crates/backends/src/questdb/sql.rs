@@ -51,6 +51,17 @@ fn type_word(value_type: ValueType) -> &'static str {
     }
 }
 
+/// What figures are worked out over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// All datapoints of a device.
+    All,
+    /// Those of each of its buckets.
+    Buckets(BucketWidth),
+    /// Those of each bucket of all devices together.
+    TotalBuckets(BucketWidth),
+}
+
 /// A stretch of time and some devices, as the conditions of a question.
 #[derive(Clone, Debug)]
 pub(crate) struct Select<'a> {
@@ -194,19 +205,20 @@ impl<'a> Select<'a> {
 
     /// A row a device, or a bucket of one, in layout narrow one of each signal: device, bucket or 0, signal or nothing, how
     /// many rows, and the figures of each signal in turn.
-    pub(crate) fn figures(self, signals: &[SignalId], aggregates: &[Aggregate], width: Option<BucketWidth>) -> String {
+    pub(crate) fn figures(self, signals: &[SignalId], aggregates: &[Aggregate], over: Over) -> String {
         let select = self.of_signals(signals);
         let columns = if select.is_narrow() { &signals[..1] } else { signals };
         let numbers: Vec<String> = columns.iter().map(|&signal| select.number(signal)).collect();
         let figures =
             numbers.iter().flat_map(|number| aggregates.iter().map(move |a| format!("{}({number})", word(*a))));
         let figures: Vec<String> = figures.collect();
-        let (device, signal) = (select.device(), if select.is_narrow() { SIGNAL } else { "''" });
+        let device = if matches!(over, Over::TotalBuckets(_)) { "'0'" } else { select.device() };
+        let signal = if select.is_narrow() { SIGNAL } else { "''" };
         let mut groups: Vec<&str> = Vec::new();
         groups.extend(select.table.has_device_column().then_some(DEVICE));
         groups.extend(select.is_narrow().then_some(SIGNAL));
         let (figures, body) = (figures.join(", "), select.body());
-        let Some(width) = width else {
+        let (Over::Buckets(width) | Over::TotalBuckets(width)) = over else {
             let groups = if groups.is_empty() { String::new() } else { format!(" GROUP BY {}", groups.join(", ")) };
             let order = if select.table.has_device_column() { format!(" ORDER BY {DEVICE}") } else { String::new() };
             return format!("SELECT {device} d, 0 b, {signal} s, count() c, {figures} {body}{groups}{order}");
@@ -314,14 +326,22 @@ mod tests {
             "SELECT ts::long, \"a\" FROM \"t\" WHERE device IN ('1') AND \"a\"::double > 1e300 ORDER BY ts DESC LIMIT 1"
         );
         assert_eq!(
-            of(&narrow, Asked::All, Span::ALL).figures(&[0, 1], &[Aggregate::Mean], None),
+            of(&narrow, Asked::All, Span::ALL).figures(&[0, 1], &[Aggregate::Mean], Over::All),
             "SELECT '0' d, 0 b, signal s, count() c, avg(v::double) FROM \"t\" GROUP BY signal"
         );
         assert_eq!(
-            of(&wide, one, Span::ALL).figures(&[1], &[Aggregate::Sum], BucketWidth::from_ns(90_000_000_000)),
+            of(&wide, one, Span::ALL).figures(
+                &[1],
+                &[Aggregate::Sum],
+                Over::Buckets(BucketWidth::from_ns(90_000_000_000).unwrap())
+            ),
             "SELECT * FROM (SELECT device d, ts::long b, '' s, count() c, sum(\"select\"::double) FROM \"t\" \
              WHERE device IN ('1') SAMPLE BY 90s ALIGN TO CALENDAR) ORDER BY d, b"
         );
+        let second = Over::TotalBuckets(BucketWidth::SECOND);
+        assert!(of(&wide, Asked::All, Span::ALL).figures(&[1], &[Aggregate::Sum], second).starts_with(
+            "SELECT * FROM (SELECT '0' d, ts::long b, '' s, count() c, sum(\"select\"::double) FROM \"t\" SAMPLE BY"
+        ));
         assert!(Select::new(&narrow, one, span).is_none());
         assert!(Select::new(&wide, Asked::Some(&[]), span).is_none());
         assert!(Select::new(&wide, one, Span { first: -9, last: -1 }).is_none());

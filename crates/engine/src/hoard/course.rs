@@ -128,7 +128,7 @@ impl<C: Copy + Eq + Hash> Course<C> {
         let goes_on = |answer: &Answer| answer.goes_on && answer.brought() >= ENDLESS;
         let connections: Vec<_> =
             self.answers.iter().filter(|(_, answer)| goes_on(answer)).map(|(&connection, _)| connection).collect();
-        let what = "the server sends without an end, and the driver reads it beyond its deadline".into();
+        let what = "the server still sends one answer, and the driver reads it beyond the deadline".into();
         (!connections.is_empty()).then_some(Guilt { connections, what })
     }
 }

@@ -6,7 +6,7 @@ use super::{
     question::{self, Question},
 };
 use crate::{
-    profile::{Datapoints, Group, OperationConfig, Profile},
+    profile::{Datapoints, Group, OperationConfig, OperationKind, Profile},
     units::Span,
 };
 use iotbench_core::Layout;
@@ -130,6 +130,12 @@ pub(super) fn plans(
     reads: bool,
 ) -> Result<Vec<OperationPlan>, FieldError> {
     let one = |(j, config): (usize, &OperationConfig)| {
+        let is_statement = config.kind == OperationKind::Statement;
+        let has_statement = !config.statement.is_none();
+        if !is_statement && (has_statement || !config.expect.is_none()) {
+            let key = if has_statement { "statement" } else { "expect" };
+            return Err((format!("operations.{j}.{key}"), format!("kind is {}: only a statement has it", config.kind)));
+        }
         let planned = if reads { read(context, group, config, load) } else { write(context, group, config, load) };
         planned.map_err(|(key, message)| (format!("operations.{j}.{key}"), message))
     };

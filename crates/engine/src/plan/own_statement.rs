@@ -71,16 +71,47 @@ pub(super) fn own_statement(
         Ok(statement) => statement,
         Err(e) => return error("statement", e.to_string()),
     };
-    if statement.names(Parameter::Signal) && context.layout != Layout::Wide {
-        let layout = context.layout;
+    for (name, text) in config.statement.texts() {
+        if let Err(e) = Statement::parse(text) {
+            return error("statement", format!("that for {name}: {e}"));
+        }
+    }
+    let layout = context.layout;
+    if statement.names(Parameter::Signal) && layout != Layout::Wide {
         return error(
             "statement",
             format!("layout {layout} has no column of a signal: leave :signal out, or write wide"),
         );
     }
-    if statement.names(Parameter::Device) && devices::all(context.profile) == 1 {
+    let devices = devices::all(context.profile);
+    if statement.names(Parameter::Device) && devices == 1 {
         return error("statement", "a table of one device has no column of it: leave :device out".into());
+    }
+    if config.window.as_ns() == 0 {
+        return error("window", "a stretch of time is longer than 0".into());
+    }
+    let has_figure = config.expect.figure.is_some();
+    if has_figure && let Some(missing) = not_named(&statement, devices > 1, signals.len() > 1) {
+        return error("statement", format!("its figure is of what {missing} stands for, which it does not name"));
+    }
+    let all = context.dataset.schema().signals();
+    let is_number = |&id: &SignalId| all.get(usize::from(id)).is_some_and(|signal| signal.value_type.is_number());
+    if has_figure && !signals.iter().all(is_number) {
+        return error("signals", "a figure is expected, and not all of them are numbers: name those that are".into());
     }
     let expected = Expected { rows: config.expect.rows.map(|rows| rows.0), figure: config.expect.figure };
     Ok(OwnStatement { statement, signals, window_ns: config.window.as_ns(), expected })
+}
+
+/// The first parameter that the figure of an answer depends on and the statement does not name.
+fn not_named(statement: &Statement, has_devices: bool, has_signals: bool) -> Option<&'static str> {
+    let names = |parameters: [Parameter; 2]| parameters.iter().any(|&parameter| statement.names(parameter));
+    [
+        (has_devices && !statement.names(Parameter::Device), ":device"),
+        (has_signals && !statement.names(Parameter::Signal), ":signal"),
+        (!names([Parameter::From, Parameter::FromSecond]), ":from"),
+        (!names([Parameter::To, Parameter::ToSecond]), ":to"),
+    ]
+    .into_iter()
+    .find_map(|(is_missing, name)| is_missing.then_some(name))
 }

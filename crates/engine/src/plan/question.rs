@@ -80,6 +80,9 @@ pub enum Question {
         window_ns: u64,
         /// The length of a bucket.
         width: BucketWidth,
+        /// Whether they are of all these devices together.
+        #[serde(default)]
+        together: bool,
     },
     /// The machine cycle around a random moment, and the sum of every signal over it.
     Cycle {
@@ -148,13 +151,14 @@ impl fmt::Display for Question {
                 };
                 write!(f, "the values {condition} of a signal of {} over {window}", counted_devices(*devices))
             }
-            Self::Buckets { signals, aggregates, devices, window_ns, width } => {
+            Self::Buckets { signals, aggregates, devices, window_ns, width, together } => {
                 let span = |ns| Span(Duration::from_nanos(ns));
                 let figures: Vec<_> = aggregates.iter().map(ToString::to_string).collect();
                 let (window, width) = (span(*window_ns), span(width.as_ns().unsigned_abs()));
                 let of = counted_devices(*devices);
                 let (figures, count) = (figures.join(", "), signals.len());
-                write!(f, "{figures} of {count} signals of {of} in buckets of {width} over {window}")
+                let together = if *together { " together" } else { "" };
+                write!(f, "{figures} of {count} signals of {of}{together} in buckets of {width} over {window}")
             }
             Self::Dashboard { signals, window_ns } => {
                 let window = Span(Duration::from_nanos(*window_ns));
@@ -199,7 +203,32 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         }
         OperationKind::Buckets => {
             let (signals, aggregates, devices) = (numbers(config, schema)?, aggregates(config)?, of_devices(config));
-            Question::Buckets { signals, aggregates, devices, window_ns, width: width(config, window_ns)? }
+            Question::Buckets {
+                signals,
+                aggregates,
+                devices,
+                window_ns,
+                width: width(config, window_ns)?,
+                together: false,
+            }
+        }
+        OperationKind::TotalBuckets => {
+            let (signals, aggregates, devices) = (numbers(config, schema)?, aggregates(config)?, of_devices(config));
+            if let Some(figure) = aggregates.iter().find(|figure| matches!(figure, Aggregate::First | Aggregate::Last))
+            {
+                return Err((
+                    "aggregates".into(),
+                    format!("several devices together have no {figure} value: leave it out"),
+                ));
+            }
+            Question::Buckets {
+                signals,
+                aggregates,
+                devices,
+                window_ns,
+                width: width(config, window_ns)?,
+                together: true,
+            }
         }
         OperationKind::CycleSearch => cycle(context, config)?,
         OperationKind::Statement => {

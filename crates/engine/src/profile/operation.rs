@@ -32,6 +32,8 @@ words! {
         Filter = "filter",
         /// Figures of signals in time buckets.
         Buckets = "buckets",
+        /// Figures of signals of several devices together in time buckets.
+        TotalBuckets = "total_buckets",
         /// Last, least, mean and greatest value of each sensor.
         Dashboard = "dashboard",
         /// Asks what the user wrote in the database's own language.
@@ -78,7 +80,7 @@ impl fmt::Display for Datapoints {
 
 /// A statement: one for every backend, or one for each by its name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a statement is a text, or a table of a text for each backend")]
 pub enum StatementText {
     /// The same for every one.
     One(String),
@@ -102,10 +104,15 @@ impl StatementText {
         }
     }
 
+    /// Each by its backend's name, where there is one for each.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let texts = if let Self::Each(texts) = self { Some(texts) } else { None };
+        texts.into_iter().flatten().map(|(name, text)| (name.as_str(), text.as_str()))
+    }
+
     /// The backends that have one of their own.
     pub fn backends(&self) -> impl Iterator<Item = &str> {
-        let texts = if let Self::Each(texts) = self { Some(texts) } else { None };
-        texts.into_iter().flat_map(BTreeMap::keys).map(String::as_str)
+        self.texts().map(|(name, _)| name)
     }
 }
 

@@ -94,14 +94,12 @@ impl Asker {
                 aggregates: vec![Aggregate::Mean],
                 range: TimeRange::ALL,
             },
-            Question::Buckets { signals, aggregates, devices, window_ns, width } => {
+            Question::Buckets { signals, aggregates, devices, window_ns, width, together } => {
                 let (devices, range) = self.stretch(*devices, *window_ns, draw);
-                Query::Buckets {
-                    devices,
-                    signals: signals.clone(),
-                    aggregates: aggregates.clone(),
-                    range,
-                    width: *width,
+                let (signals, aggregates, width) = (signals.clone(), aggregates.clone(), *width);
+                match together {
+                    false => Query::Buckets { devices, signals, aggregates, range, width },
+                    true => Query::TotalBuckets { devices, signals, aggregates, range, width },
                 }
             }
             // What its answer can be held against.
@@ -222,7 +220,7 @@ mod tests {
             prop_assert!(history.dataset.index_at(list[0], from_ns) < positions);
             let (signals, aggregates, width) = (vec![3, 5], vec![Aggregate::Sum], BucketWidth::SECOND);
             let window_ns = 200_000_000;
-            let question = Question::Buckets { signals, aggregates, devices: of, window_ns, width };
+            let question = Question::Buckets { signals, aggregates, devices: of, window_ns, width, together: false };
             let Query::Buckets { devices: asked, range: same, .. } = asker.query(&question, draw).unwrap() else { panic!() };
             prop_assert_eq!((asked, same), (Devices::Some(list.clone()), range), "drawn as a signal's");
             let last = asker.query(&Question::LastPoints { devices: of }, draw);

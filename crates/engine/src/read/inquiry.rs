@@ -184,13 +184,15 @@ impl Asked<'_> {
 
     /// The answer to come, where it is to be compared.
     fn begin(self, all: &Kept) -> Option<KeptAnswer> {
-        let (query, expected) = match self {
-            Self::Query(query) => (query, None),
-            Self::Own(own, _) if !own.expected.is_any() => return None,
-            Self::Own(own, query) => (query, Some(own.expected)),
-        };
-        let kept = KeptAnswer::new(query.clone(), all.writes.begin(&query.devices()));
-        Some(KeptAnswer { expected, ..kept })
+        let kept = |query: &Query| KeptAnswer::new(query.clone(), all.writes.begin(&query.devices()));
+        match self {
+            Self::Query(query) => Some(kept(query)),
+            Self::Own(own, _) if !own.expected.is_any() => None,
+            Self::Own(own, query) => {
+                let statement = Some(own.statement.to_string().into());
+                Some(KeptAnswer { expected: Some(own.expected), statement, ..kept(query) })
+            }
+        }
     }
 }
 

@@ -26,13 +26,15 @@ pub struct KeptAnswer {
     pub expected: Option<Expected>,
     /// The rows of a user's statement, also those without a figure.
     pub answered_rows: u64,
+    /// What the user wrote.
+    pub statement: Option<Box<str>>,
 }
 
 impl KeptAnswer {
     /// Nothing was answered yet.
     #[must_use]
     pub fn new(query: Query, overlap: Overlap) -> Self {
-        Self { query, rows: None, digests: Vec::new(), overlap, expected: None, answered_rows: 0 }
+        Self { query, rows: None, digests: Vec::new(), overlap, expected: None, answered_rows: 0, statement: None }
     }
 
     /// Keeps the rows of a chunk.

@@ -9,7 +9,10 @@ use super::{
 };
 use crate::read::KeptAnswer;
 use iotbench_core::{Aggregate, BucketWidth, Devices, Direction, Query, SignalId, TimeRange, Value};
-use std::ops::{Bound, ControlFlow};
+use std::{
+    collections::BTreeMap,
+    ops::{Bound, ControlFlow},
+};
 
 /// What is found of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,13 +34,16 @@ impl From<Result<(), String>> for Finding {
 /// Holds one of the answers of an operation against the truth: against the history, and against what was written while it
 /// was asked, of which it has to hold what was acknowledged before and may hold what was sent before it ended.
 pub fn compare(truth: &mut Truth, answer: &KeptAnswer, exactness: Exactness) -> Finding {
+    let mut exactness = exactness;
     if let Some(expected) = answer.expected {
-        match expected.rows.filter(|&rows| rows != answer.answered_rows) {
-            Some(rows) => {
-                return Finding::Wrong(format!("{} rows were answered, and not {rows}", answer.answered_rows));
-            }
+        let rows = answer.answered_rows;
+        match expected.rows.filter(|&expected| expected != rows) {
+            Some(expected) => return Finding::Wrong(format!("{rows} rows were answered, and not {expected}")),
             None if expected.figure.is_none() => return Finding::Right,
-            None => {}
+            None if rows > 1 => {
+                return Finding::Wrong(format!("{rows} rows were answered, and a figure is the only one"));
+            }
+            None => exactness = exactness.of_statement(truth.history(), &answer.query),
         }
     }
     if answer.overlap == Overlap::Unknown || only_counts(truth, answer, exactness) {
@@ -59,7 +65,9 @@ fn only_counts(truth: &Truth, answer: &KeptAnswer, exactness: Exactness) -> bool
     match answer.query {
         _ if answer.digests.is_empty() => false,
         Query::Newest { .. } => true,
-        Query::Aggregates { .. } | Query::Buckets { .. } => answer.overlap != Overlap::None,
+        Query::Aggregates { .. } | Query::Buckets { .. } | Query::TotalBuckets { .. } => {
+            answer.overlap != Overlap::None
+        }
         _ => answer.overlap != Overlap::None && signals.any(|signal| exactness.rounds(signal.value_type)),
     }
 }
@@ -122,6 +130,11 @@ impl Compare<'_> {
             Query::Buckets { devices, signals, aggregates, range, width } => {
                 let devices = self.truth.devices(&devices);
                 let expected = self.truth_of_groups(&devices, (&signals, &aggregates), range, Some(width));
+                self.figures(expected.into_iter())
+            }
+            Query::TotalBuckets { devices, signals, aggregates, range, width } => {
+                let devices = self.truth.devices(&devices);
+                let expected = self.truth_of_all(&devices, (&signals, &aggregates), range, width);
                 self.figures(expected.into_iter())
             }
             Query::Count => self.count(),
@@ -246,6 +259,25 @@ impl Compare<'_> {
             expected.extend(ExpectedFigures::of(last, &figures, aggregates));
         }
         expected
+    }
+
+    /// The figures of each bucket of all devices together.
+    fn truth_of_all(
+        &mut self,
+        devices: &[u32],
+        (signals, aggregates): (&[SignalId], &[Aggregate]),
+        range: TimeRange,
+        width: BucketWidth,
+    ) -> Vec<ExpectedFigures> {
+        let mut buckets = BTreeMap::new();
+        let _ = self.truth.walk(devices, range, &mut |row| {
+            let start = width.start_of(row.timestamp_ns);
+            let figures = buckets.entry(start).or_insert_with(|| vec![Figure::default(); signals.len()]);
+            figures.iter_mut().zip(signals).for_each(|(figure, &signal)| figure.add(row.number(signal), row.certain));
+            ControlFlow::Continue(())
+        });
+        let of = |(start, figures): (i64, Vec<Figure>)| ExpectedFigures::of((0, start), &figures, aggregates);
+        buckets.into_iter().flat_map(of).collect()
     }
 
     fn count(&self) -> Result<(), String> {

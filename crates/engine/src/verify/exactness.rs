@@ -1,14 +1,18 @@
 //! When a value, a figure and a row are the truth.
 
 use super::{figure::Bounds, truth::Row};
-use crate::read::{KeptAnswer, row_hash};
-use iotbench_core::{Domain, SignalId, Value, ValueType};
+use crate::read::{History, KeptAnswer, row_hash};
+use iotbench_core::{Aggregate, Domain, Query, SignalId, Value, ValueType};
 
 /// The greatest relative error of a figure.
 const FIGURE_ERROR: f64 = 1e-9;
 /// The greatest error of a figure over 32-bit numbers that are stored as decimal text, relative to their magnitude: a
 /// database that works it out sees the shortest decimal form of each.
 const DECIMAL_ERROR: f64 = f32::EPSILON as f64;
+/// What a sum of 32-bit numbers loses at each of them, relative to the magnitudes (Higham 2002, section 4.2).
+const SINGLE_ROUNDING: f64 = f32::EPSILON as f64 / 2.0;
+/// A mean of whole numbers that is rounded, or cut off, to four decimals.
+const MEAN_OF_WHOLE_ERROR: f64 = 1e-4;
 /// No simulated sensor has greater values: where the values of a signal share an exponent, their error is relative to it.
 const GREATEST_MAGNITUDE: f64 = 1e6;
 
@@ -19,9 +23,27 @@ pub struct Exactness {
     pub domain: fn(ValueType) -> Domain,
     /// Whether figures are worked out of 32-bit numbers in decimal text.
     pub decimal: bool,
+    /// How far a figure may be off whatever its magnitude.
+    pub absolute: f64,
+    /// Whether a database may add up 32-bit numbers as such, one after the other.
+    pub adds_up_32_bit: bool,
 }
 
 impl Exactness {
+    /// The same for the figure of a user's statement, who leaves the database its own arithmetic: that of 32-bit numbers in their precision,
+    /// and the mean of whole numbers to four decimals (MariaDB, MySQL).
+    pub fn of_statement(self, history: &History, query: &Query) -> Self {
+        let Query::Aggregates { signals, aggregates, .. } = query else { return self };
+        let all = history.dataset.schema().signals();
+        let value_type = signals.first().and_then(|&id| all.get(usize::from(id))).map(|signal| signal.value_type);
+        let is_whole = matches!(value_type, Some(ValueType::I64 | ValueType::U16));
+        let absolute = if is_whole && aggregates.contains(&Aggregate::Mean) { MEAN_OF_WHOLE_ERROR } else { 0.0 };
+        let is_single = value_type == Some(ValueType::F32);
+        let adds_up = |figure: &Aggregate| matches!(figure, Aggregate::Sum | Aggregate::Mean);
+        let adds_up_32_bit = is_single && aggregates.iter().any(adds_up);
+        Self { decimal: self.decimal || is_single, absolute, adds_up_32_bit, ..self }
+    }
+
     /// Whether a stored value came back, bit by bit where the database promises that.
     pub fn same(&self, got: Value<'_>, expected: Value<'_>) -> bool {
         match ((self.domain)(type_of(expected)), got, expected) {
@@ -55,10 +77,12 @@ impl Exactness {
 
     /// Whether a figure is one that may be.
     pub fn same_figure(&self, got: f64, bounds: Bounds) -> bool {
-        let Bounds { least, greatest, magnitude } = bounds;
+        let Bounds { least, greatest, magnitude, count } = bounds;
         let decimal = if self.decimal { DECIMAL_ERROR * magnitude } else { 0.0 };
+        let added_up = if self.adds_up_32_bit { SINGLE_ROUNDING * count * magnitude } else { 0.0 };
         let expected = if got < least { least } else { got.min(greatest) };
-        (got - expected).abs() <= decimal.max(FIGURE_ERROR * expected.abs().max(magnitude))
+        (got - expected).abs()
+            <= decimal.max(added_up).max(self.absolute).max(FIGURE_ERROR * expected.abs().max(magnitude))
     }
 }
 
@@ -190,13 +214,18 @@ mod tests {
     #[test]
     fn values_that_share_an_exponent_may_differ_by_a_part_of_the_greatest() {
         let domain = |_| Domain::RoundedTogether { relative: 1e-12, of_greatest: 1e-17 };
-        let exactness = Exactness { domain, decimal: false };
+        let exactness = Exactness { domain, decimal: false, absolute: 0.0, adds_up_32_bit: false };
         let same = |got, expected| exactness.same(Value::F64(got), Value::F64(expected));
         assert!(same(1.0 + 9e-13, 1.0) && same(0.0, 1e-12));
         assert!(!same(1.0 + 1e-10, 1.0) && !same(0.0, 1e-10));
         assert!(!exactness.same(Value::I64(1), Value::F64(1.0)));
         assert!(exactness.rounds(ValueType::F64));
-        let exact = Exactness { domain: |_| Domain::Rounded { relative: 0.0 }, decimal: false };
+        let exact = Exactness {
+            domain: |_| Domain::Rounded { relative: 0.0 },
+            decimal: false,
+            absolute: 0.0,
+            adds_up_32_bit: false,
+        };
         assert!(!exact.rounds(ValueType::F64));
     }
 }

@@ -23,6 +23,8 @@ pub struct Bounds {
     pub greatest: f64,
     /// The mean magnitude of what it is worked out of: sums of opposite signs lose digits in proportion to it.
     pub magnitude: f64,
+    /// How many values it is worked out of, at most.
+    pub count: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +86,7 @@ impl Figure {
             Aggregate::Mean if certain.count > 0 => self.means(),
             Aggregate::Min | Aggregate::Max | Aggregate::Mean => (possible.min, possible.max),
         };
-        (count > 0.0).then_some(Bounds { least, greatest, magnitude })
+        (count > 0.0).then_some(Bounds { least, greatest, magnitude, count })
     }
 
     /// The sum of the certain values, with the possible ones below 0 and with those above; of possible values alone with one

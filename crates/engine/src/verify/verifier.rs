@@ -169,7 +169,7 @@ impl Verifier {
     pub fn start(parts: VerifierParts) -> Result<Self, Error> {
         let (answers, received) = sync_channel(WAITING);
         let VerifierParts { history, domain, decimal, mode, writes } = parts;
-        let exactness = Exactness { domain, decimal };
+        let exactness = Exactness { domain, decimal, absolute: 0.0, adds_up_32_bit: false };
         let body = move || compare_all(&received, &mut Truth::new(history), exactness);
         let thread = std::thread::Builder::new().name("iotbench-verify".into()).spawn(body);
         let thread = thread.map_err(|e| Error::new(Cause::Client, format!("cannot start a thread: {e}")))?;
@@ -251,7 +251,11 @@ fn compare_all(answers: &Receiver<Box<Kept>>, truth: &mut Truth, exactness: Exac
                 Finding::NotJudged => found.not_judged += 1,
                 Finding::Wrong(how) => {
                     found.wrong += 1;
-                    found.show(&format!("{:?}", answer.query), &how);
+                    let asked = match &answer.statement {
+                        Some(statement) => format!("{statement:?} of {:?}", answer.query),
+                        None => format!("{:?}", answer.query),
+                    };
+                    found.show(&asked, &how);
                 }
             }
         }

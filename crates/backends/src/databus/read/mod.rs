@@ -19,6 +19,7 @@ use iotbench_backend_kit::{
     fold::Fold,
     millis::{Millis, NS_PER_MS},
     refuse::refuse_unknown_signals,
+    total,
 };
 use iotbench_core::{
     ComputedBy, Counts, Error, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, ValueType,
@@ -214,6 +215,9 @@ fn push(columns: &mut [ReplyColumn], cells: &[Option<Number>], types: &[ValueTyp
 #[async_trait]
 impl Reader for DatabusReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        if let Some(total) = total::answer(self, query, sink).await {
+            return total;
+        }
         refuse_unknown_signals(query, &self.table)?;
         let all = Arc::clone(&self.all_signals);
         let ask = Ask::of(query, &all);

@@ -26,6 +26,7 @@ use iotbench_backend_kit::{
     line_protocol::VALUE,
     refuse::refuse_unknown_signals,
     span::Span,
+    total,
 };
 use iotbench_core::{
     ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TableSpec, ValueType,
@@ -145,6 +146,9 @@ impl InfluxReader {
 #[async_trait]
 impl Reader for InfluxReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        if let Some(total) = total::answer(self, query, sink).await {
+            return total;
+        }
         refuse_unknown_signals(query, &self.table)?;
         let (table, all) = (Arc::clone(&self.table), Arc::clone(&self.all_signals));
         let ask = Ask::of(query, &all).filter(Ask::wants_something).and_then(|ask| ask.within(ALL));

@@ -4,7 +4,7 @@
 use super::InfluxReader;
 use crate::influxdb::influxql::quoted;
 use iotbench_backend_kit::{
-    cell::number_if_any,
+    cell::first_number,
     line_protocol::device_digits,
     statement::{Spelling, StatementAnswer, spelled},
 };
@@ -44,7 +44,7 @@ impl InfluxReader {
             .client
             .ask(&statement, |series| {
                 let first = usize::from(series.columns.first().is_some_and(|name| name == TIME));
-                series.rows().try_for_each(|row| answer.row(row.iter().skip(first).find_map(number_if_any), 0))
+                series.rows().try_for_each(|row| answer.row(first_number(row.get(first..).unwrap_or_default()), 0))
             })
             .await?;
         answer.finish(bytes)

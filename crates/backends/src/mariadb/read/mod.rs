@@ -26,6 +26,7 @@ use iotbench_backend_kit::{
     filter::Filter,
     refuse::refuse_signals_beyond,
     span::Span,
+    total,
 };
 use iotbench_core::{
     Chunk, ComputedBy, Counts, Error, Layout, Predicate, Query, Reader, Reply, SignalId, Sink, StatementCall,
@@ -315,6 +316,9 @@ fn is_less(point: &Chunk, other: &Chunk) -> bool {
 #[async_trait]
 impl Reader for MariaDbReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        if let Some(total) = total::answer(self, query, sink).await {
+            return total;
+        }
         refuse_signals_beyond(query, self.place.table.schema.width())?;
         let all_signals = Arc::clone(&self.all_signals);
         let Some(ask) = Ask::of(query, &all_signals) else { return Ok(NOTHING_BY_CLIENT) };

@@ -61,35 +61,58 @@ impl MariaDbReader {
     }
 }
 
-/// The first number of a row, and how many bytes its cells are.
+/// The number in the first column of a row that holds numbers, and how many bytes its cells are.
 fn first_number(row: &MySqlRow) -> Result<(Option<f64>, u64), Error> {
     let (mut number, mut bytes) = (None, 0);
     for (place, column) in row.columns().iter().enumerate() {
+        let type_info = column.type_info();
         let is_null = row.try_get_raw(place).map_err(|e| classify(&e))?.is_null();
-        if is_null {
-            continue;
+        if !is_null {
+            let raw: &[u8] = cell(row, place)?;
+            bytes += raw.len() as u64;
         }
-        let raw: &[u8] = cell(row, place)?;
-        bytes += raw.len() as u64;
-        if number.is_none() {
-            number = as_number(column.type_info().name(), row, place)?;
+        if number.is_none()
+            && let Some(kind) = Kind::of(type_info.name())
+        {
+            number = Some(if is_null { None } else { kind.read(row, place)? });
         }
     }
-    Ok((number, bytes))
+    Ok((number.flatten(), bytes))
 }
 
-fn as_number(type_name: &str, row: &MySqlRow, place: usize) -> Result<Option<f64>, Error> {
-    let base = type_name.trim_end_matches(" UNSIGNED");
-    #[expect(clippy::cast_precision_loss, reason = "a figure has no more than 53 bits")]
-    Ok(match base {
-        "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "BIGINT" if base.len() < type_name.len() => {
-            Some(cell::<u64>(row, place)? as f64)
-        }
-        "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "BIGINT" => Some(cell::<i64>(row, place)? as f64),
-        "FLOAT" => Some(cell::<f32>(row, place)?.into()),
-        "DOUBLE" => Some(cell::<f64>(row, place)?),
-        // Sent as decimal text.
-        "DECIMAL" => cell::<&str>(row, place)?.parse().ok(),
-        _ => None,
-    })
+/// How a number is sent.
+#[derive(Clone, Copy)]
+enum Kind {
+    Unsigned,
+    Signed,
+    Single,
+    Double,
+    /// As text.
+    Decimal,
+}
+
+impl Kind {
+    /// `None`: the type is none of numbers. A truth value is one.
+    fn of(type_name: &str) -> Option<Self> {
+        let base = type_name.trim_end_matches(" UNSIGNED");
+        Some(match base {
+            "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "BIGINT" if base.len() < type_name.len() => Self::Unsigned,
+            "BOOLEAN" | "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "BIGINT" => Self::Signed,
+            "FLOAT" => Self::Single,
+            "DOUBLE" => Self::Double,
+            "DECIMAL" => Self::Decimal,
+            _ => return None,
+        })
+    }
+
+    fn read(self, row: &MySqlRow, place: usize) -> Result<Option<f64>, Error> {
+        #[expect(clippy::cast_precision_loss, reason = "a figure has no more than 53 bits")]
+        Ok(match self {
+            Self::Unsigned => Some(cell::<u64>(row, place)? as f64),
+            Self::Signed => Some(cell::<i64>(row, place)? as f64),
+            Self::Single => Some(cell::<f32>(row, place)?.into()),
+            Self::Double => Some(cell::<f64>(row, place)?),
+            Self::Decimal => cell::<&str>(row, place)?.parse().ok(),
+        })
+    }
 }

@@ -23,6 +23,8 @@ pub(crate) struct Figures<'a> {
     pub(crate) span: Span,
     /// In buckets as long as this.
     pub(crate) width: Option<BucketWidth>,
+    /// Of all devices together.
+    pub(crate) is_total: bool,
 }
 
 impl Figures<'_> {
@@ -45,7 +47,7 @@ impl Figures<'_> {
         let is_narrow = shape.layout() == Layout::Narrow;
         // A server of version 6.0 gives a document of the device alone as the device, where it is a time series.
         let mut id = Document::new();
-        id.extend(shape.has_device().then(|| ("device".into(), "$device".into())));
+        id.extend((shape.has_device() && !self.is_total).then(|| ("device".into(), "$device".into())));
         id.extend(self.width.map(|_| (BUCKET.into(), format!("${BUCKET}").into())));
         id.extend(is_narrow.then(|| ("number".into(), "$number".into())));
         let id: Bson = match (self.width, is_narrow) {

@@ -24,6 +24,7 @@ use iotbench_backend_kit::{
     figures::Streamed,
     filter::Filter,
     refuse::refuse_signals_beyond,
+    total::{have_totals, no_first_of_all},
 };
 use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, ValueType};
 use mongodb::{
@@ -73,10 +74,16 @@ impl MongoReader {
             },
             What::Greatest => self.greatest(ask, sink).await,
             What::Figures(aggregates) => {
-                self.figures(&Figures { devices, signals, aggregates, span, width: None }, sink).await
+                self.figures(&Figures { devices, signals, aggregates, span, width: None, is_total: false }, sink).await
             }
             What::Buckets(aggregates, width) => {
-                self.figures(&Figures { devices, signals, aggregates, span, width: Some(width) }, sink).await
+                let width = Some(width);
+                self.figures(&Figures { devices, signals, aggregates, span, width, is_total: false }, sink).await
+            }
+            What::TotalBuckets(aggregates, _) if !have_totals(aggregates) => Err(no_first_of_all()),
+            What::TotalBuckets(aggregates, width) => {
+                let width = Some(width);
+                self.figures(&Figures { devices, signals, aggregates, span, width, is_total: true }, sink).await
             }
             What::Count => self.count_row(sink).await,
         }

@@ -22,6 +22,7 @@ use iotbench_backend_kit::{
     fold::Fold,
     metrics::{Cell, Millis, Newest, number, one_point, points, push},
     refuse::refuse_unknown_signals,
+    total,
 };
 use iotbench_core::{Aggregate, ComputedBy, Error, Query, Reader, Reply, SignalId, Sink, TableSpec, ValueType};
 use signal::OneSignal;
@@ -178,6 +179,9 @@ fn asked(table: &TableSpec, signals: &[SignalId]) -> Vec<Asked> {
 #[async_trait]
 impl Reader for OpenTsdbReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        if let Some(total) = total::answer(self, query, sink).await {
+            return total;
+        }
         refuse_unknown_signals(query, &self.table)?;
         let all = Arc::clone(&self.all_signals);
         let ask = Ask::of(query, &all).filter(Ask::wants_something);

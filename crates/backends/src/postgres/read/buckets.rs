@@ -8,7 +8,7 @@ impl Figures<'_> {
     /// One row a bucket, by device and time: the device, the bucket's beginning, then an array for each aggregate.
     pub(crate) fn of_buckets(&self, shape: &Shape, grouping: &Grouping<'_>) -> Result<Statement, Error> {
         let mut statement = Statement::default();
-        let start = grouping.start_of(&ns(shape));
+        let (device, start) = (grouping.device(), grouping.start_of(&ns(shape)));
         let condition = shape.condition(&mut statement, self.devices, self.span)?;
         let rows = shape.rows();
         statement.sql = if shape.layout() == Layout::Narrow {
@@ -16,13 +16,13 @@ impl Figures<'_> {
             let figures = self.functions().map(|(function, label)| format!(", {function}({number}) AS {label}"));
             let (figures, united) = (figures.collect::<String>(), self.united());
             format!(
-                "SELECT s.device, s.start{united} FROM (SELECT device, {start} AS start, number{figures} FROM {rows} \
+                "SELECT s.device, s.start{united} FROM (SELECT {device} AS device, {start} AS start, number{figures} FROM {rows} \
                  WHERE {condition}{of_signals} GROUP BY 1, 2, 3) AS s GROUP BY 1, 2 ORDER BY 1, 2"
             )
         } else {
             let arrays = self.functions().map(|(function, label)| format!(", {}", self.array(shape, function, label)));
             let arrays: String = arrays.collect();
-            format!("SELECT device, {start}{arrays} FROM {rows} WHERE {condition} GROUP BY 1, 2 ORDER BY 1, 2")
+            format!("SELECT {device}, {start}{arrays} FROM {rows} WHERE {condition} GROUP BY 1, 2 ORDER BY 1, 2")
         };
         Ok(statement)
     }

@@ -27,6 +27,7 @@ use iotbench_backend_kit::{
     fold::Fold,
     refuse::refuse_signals_beyond,
     sql::Grouping,
+    total::no_first_of_all,
 };
 use iotbench_core::{
     ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, ValueType,
@@ -90,6 +91,12 @@ impl PostgresReader {
                     let reply = self.datapoints(&ask.datapoints(), &mut fold).await?;
                     return fold.finish(reply);
                 };
+                let figures = Figures { devices, signals, aggregates, span };
+                let statement = figures.of_buckets(&self.shape, &grouping)?;
+                self.figures(statement, (signals.len(), aggregates.len(), true), sink).await
+            }
+            What::TotalBuckets(aggregates, _) => {
+                let Some(grouping) = Grouping::of(ask.what) else { return Err(no_first_of_all()) };
                 let figures = Figures { devices, signals, aggregates, span };
                 let statement = figures.of_buckets(&self.shape, &grouping)?;
                 self.figures(statement, (signals.len(), aggregates.len(), true), sink).await

@@ -60,18 +60,23 @@ impl PostgresReader {
     }
 }
 
-/// The first number of a row, and how many bytes its cells are.
+/// The number in the first column of a row that holds numbers, and how many bytes its cells are.
 fn first_number(row: &PgRow) -> Result<(Option<f64>, u64), Error> {
     let (mut number, mut bytes) = (None, 0);
     for place in 0..row.len() {
         let cell = row.try_get_raw(place).map_err(|e| classify(&e))?;
-        if let (false, Ok(binary)) = (cell.is_null(), cell.as_bytes()) {
-            bytes += binary.len() as u64;
-            number = number.or_else(|| as_number(cell.type_info().name(), binary));
+        let binary = if cell.is_null() { None } else { cell.as_bytes().ok() };
+        bytes += binary.map_or(0, |binary| binary.len() as u64);
+        let type_info = cell.type_info();
+        if number.is_none() && NUMBERS.contains(&type_info.name()) {
+            number = Some(binary.and_then(|binary| as_number(type_info.name(), binary)));
         }
     }
-    Ok((number, bytes))
+    Ok((number.flatten(), bytes))
 }
+
+/// The types of numbers.
+const NUMBERS: [&str; 6] = ["INT2", "INT4", "INT8", "FLOAT4", "FLOAT8", "NUMERIC"];
 
 /// A cell in PostgreSQL's binary form as a number; `None`: it is of no type of numbers.
 fn as_number(type_name: &str, binary: &[u8]) -> Option<f64> {

@@ -4,13 +4,13 @@ use super::{device_of, time_of};
 use crate::questdb::{
     client::Client,
     rows::improper,
-    sql::{self, Select, signal_name},
+    sql::{self, Over, Select, signal_name},
 };
 use iotbench_backend_kit::{
     cell::{Cell, number},
     figures::Streamed,
 };
-use iotbench_core::{Aggregate, BucketWidth, ComputedBy, Counts, Error, Layout, Reply, SignalId, Sink, TableSpec};
+use iotbench_core::{Aggregate, ComputedBy, Counts, Error, Layout, Reply, SignalId, Sink, TableSpec};
 
 /// Datapoints and values, and the bytes of the answer.
 pub(crate) async fn count(client: &mut Client, table: &TableSpec) -> Result<(Counts, u64), Error> {
@@ -34,7 +34,7 @@ pub(crate) async fn answer(
     client: &mut Client,
     table: &TableSpec,
     select: Select<'_>,
-    (signals, aggregates, width): (&[SignalId], &[Aggregate], Option<BucketWidth>),
+    (signals, aggregates, over): (&[SignalId], &[Aggregate], Over),
     sink: &mut dyn Sink,
 ) -> Result<Reply, Error> {
     let mut figures = Streamed::new(sink, signals.len(), aggregates.len());
@@ -56,6 +56,6 @@ pub(crate) async fn answer(
         }
         Ok(())
     };
-    let bytes = client.ask(&select.figures(signals, aggregates, width), note).await?;
+    let bytes = client.ask(&select.figures(signals, aggregates, over), note).await?;
     figures.finish(bytes, ComputedBy::Server)
 }

@@ -8,7 +8,7 @@ pub(crate) use figures::count;
 use super::{
     client::Client,
     rows::improper,
-    sql::{Select, signal_name},
+    sql::{Over, Select, signal_name},
 };
 use async_trait::async_trait;
 use iotbench_backend_kit::{
@@ -18,6 +18,7 @@ use iotbench_backend_kit::{
     each,
     gather::{Gather, Take},
     refuse::refuse_unknown_signals,
+    total::{have_totals, no_first_of_all},
 };
 use iotbench_core::{
     ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TableSpec, ValueType,
@@ -183,10 +184,16 @@ impl Reader for QuestReader {
             (What::FirstOfEach, _) => each::last_points(self, ask.devices, table.devices, sink).await,
             (What::Count, _) => self.count_row(sink).await,
             (What::Figures(aggregates), _) => {
-                figures::answer(&mut self.client, &table, select, (ask.signals, aggregates, None), sink).await
+                figures::answer(&mut self.client, &table, select, (ask.signals, aggregates, Over::All), sink).await
             }
             (What::Buckets(aggregates, width), _) => {
-                figures::answer(&mut self.client, &table, select, (ask.signals, aggregates, Some(width)), sink).await
+                let of_each = Over::Buckets(width);
+                figures::answer(&mut self.client, &table, select, (ask.signals, aggregates, of_each), sink).await
+            }
+            (What::TotalBuckets(aggregates, _), _) if !have_totals(aggregates) => Err(no_first_of_all()),
+            (What::TotalBuckets(aggregates, width), _) => {
+                let of_all = Over::TotalBuckets(width);
+                figures::answer(&mut self.client, &table, select, (ask.signals, aggregates, of_all), sink).await
             }
             (What::Datapoints, Order::Stretch | Order::Oldest) => self.points(select, &ask, sink).await,
             (What::Datapoints, Order::Newest) => self.newest(select, &ask, sink).await,

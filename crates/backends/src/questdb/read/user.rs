@@ -4,7 +4,7 @@
 use super::QuestReader;
 use crate::questdb::sql::{quoted, signal_name, text};
 use iotbench_backend_kit::{
-    cell::number_if_any,
+    cell::first_number,
     line_protocol::device_digits,
     statement::{Spelling, StatementAnswer, spelled},
 };
@@ -36,7 +36,7 @@ impl QuestReader {
         let table = Arc::clone(&self.table);
         let sql = spelled(call, &mut Words(&table));
         let mut answer = StatementAnswer::new(call, sink);
-        let bytes = self.client.ask(&sql, |row| answer.row(row.iter().find_map(number_if_any), 0)).await?;
+        let bytes = self.client.ask(&sql, |row| answer.row(first_number(row), 0)).await?;
         answer.finish(bytes)
     }
 }

@@ -21,6 +21,7 @@ use iotbench_backend_kit::{
     refuse::refuse_signals_beyond,
     span::Span,
     sql::Grouping,
+    total,
 };
 use iotbench_core::{
     Aggregate, Chunk, ComputedBy, Counts, Error, Interrupt, Layout, Predicate, Query, Reader, Reply, SignalId, Sink,
@@ -318,6 +319,9 @@ fn is_less(point: &Chunk, other: Option<&Chunk>) -> bool {
 #[async_trait]
 impl Reader for SqliteReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        if let Some(total) = total::answer(self, query, sink).await {
+            return total;
+        }
         self.interruption.begin_call();
         self.answer(query, sink)
     }

@@ -45,11 +45,14 @@ impl SqliteReader {
         while let Some(row) = rows.next().map_err(|e| classify(&e))? {
             let (mut number, mut bytes) = (None, 0);
             for place in 0..columns {
-                let (of_cell, length) = cell(row.get_ref(place).map_err(|e| classify(&e))?);
-                number = number.or(of_cell);
+                let value = row.get_ref(place).map_err(|e| classify(&e))?;
+                let (of_cell, length) = cell(value);
+                // Nothing tells the type of an expression's column: without a value it counts as one of numbers.
+                let is_number = of_cell.is_some() || value == ValueRef::Null;
+                number = number.or(is_number.then_some(of_cell));
                 bytes += length;
             }
-            answer.row(number, bytes)?;
+            answer.row(number.flatten(), bytes)?;
         }
         let bytes = answer.bytes();
         answer.finish(bytes)

@@ -23,6 +23,7 @@ use iotbench_backend_kit::{
     fold::Fold,
     millis::{Millis, ns},
     refuse::refuse_unknown_signals,
+    total,
 };
 use iotbench_core::{
     ComputedBy, Error, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, Value, ValueType,
@@ -142,6 +143,9 @@ fn typed(value: f64, value_type: ValueType) -> Result<Value<'static>, Error> {
 #[async_trait]
 impl Reader for VictoriaReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        if let Some(total) = total::answer(self, query, sink).await {
+            return total;
+        }
         refuse_unknown_signals(query, &self.table)?;
         let all = Arc::clone(&self.all_signals);
         let ask = Ask::of(query, &all).filter(|ask| ask.limit > 0);

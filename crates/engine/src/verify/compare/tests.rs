@@ -13,7 +13,7 @@ use iotbench_simulator::{Dataset, DatasetConfig};
 use proptest::prelude::*;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
-const EXACT: Exactness = Exactness { domain: |_| Domain::Full, decimal: false };
+const EXACT: Exactness = Exactness { domain: |_| Domain::Full, decimal: false, absolute: 0.0, adds_up_32_bit: false };
 const DEVICES: u32 = 3;
 /// Datapoints that each of the first two devices has before the load.
 const HISTORY: u64 = 12;
@@ -86,6 +86,7 @@ fn queries(from_ns: i64) -> Vec<Query> {
         Query::Minimum { device: 1, signal: 1, range: since },
         Query::MaxOfFirst { device: 1, signal: 0, from_ns, limit: 6 },
         buckets(since),
+        total_buckets(since),
         Query::Aggregates { devices, signals, aggregates, range: since },
         near(Predicate::Above(0.0), Direction::FirstAfter(from_ns)),
         near(Predicate::Below(0.0), Direction::LastBefore(i64::MAX)),
@@ -96,6 +97,13 @@ fn queries(from_ns: i64) -> Vec<Query> {
 fn buckets(range: TimeRange) -> Query {
     let (devices, signals, aggregates) = (Devices::All, vec![0, 1], Aggregate::ALL.to_vec());
     Query::Buckets { devices, signals, aggregates, range, width: BucketWidth::from_ns(40_000_000).unwrap() }
+}
+
+/// The same of both devices together, but of first and last values.
+fn total_buckets(range: TimeRange) -> Query {
+    let (devices, signals) = (Devices::All, vec![0, 1]);
+    let aggregates = vec![Aggregate::Min, Aggregate::Mean, Aggregate::Max, Aggregate::Sum, Aggregate::Count];
+    Query::TotalBuckets { devices, signals, aggregates, range, width: BucketWidth::from_ns(40_000_000).unwrap() }
 }
 
 /// How far the load is: for each device how many were acknowledged, and how many more were sent.

@@ -100,6 +100,15 @@ fn figures_of_time_buckets() {
 }
 
 #[test]
+fn figures_of_time_buckets_of_several_devices_together() {
+    let every = r#"aggregates = ["min", "mean", "max", "sum", "count"]"#;
+    let greenhouse = "name = \"greenhouse\"\ninterval = \"30s\"";
+    let buckets = |rest: &str| format!("{{ kind = \"total_buckets\", window = \"10m\"{rest} }}");
+    every_layout_answers(greenhouse, 3, 200, &buckets(&format!(", width = \"90s\", devices = 2, {every}")), &[]);
+    every_layout_answers(PMU, 3, 300, r#"{ kind = "total_buckets", window = "1s", devices = 3 }"#, &[]);
+}
+
+#[test]
 fn an_open_loop_asks_as_its_schedule_says() {
     let group = "load = { model = \"open\", rate = 200 }";
     let text = profile(PMU, 4, 300, group, r#"{ kind = "read_signal", window = "1s" }"#);
