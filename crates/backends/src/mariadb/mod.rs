@@ -3,6 +3,7 @@
 
 mod address;
 mod config;
+mod counters;
 mod database;
 mod error;
 mod facts;
@@ -61,6 +62,7 @@ const INFO: BackendInfo = BackendInfo {
     recipe: Some(&recipe::RECIPE),
     plain_text: Some(("sslmode", "disable")),
     unlimited_answers: true,
+    counters: counters::SOURCES,
     ..BackendInfo::new("mariadb", "MariaDB with InnoDB or MyRocks, and MySQL", CAPABILITIES)
 };
 

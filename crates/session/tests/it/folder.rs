@@ -5,7 +5,9 @@
 mod recovering;
 
 use crate::outcomes;
-use iotbench_engine::{Event, LedgerStore, Observer, OperationRecord, OthersSecond, Outcome, Phase, Plan, Second};
+use iotbench_engine::{
+    CountersSecond, Event, LedgerStore, Observer, OperationRecord, OthersSecond, Outcome, Phase, Plan, Second,
+};
 use iotbench_recorder::{Timing, Window};
 use iotbench_report::{
     Document, FolderName, JOURNAL_FILE, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, ManifestError, OPERATIONS_FILE,
@@ -41,7 +43,14 @@ fn second_beside(
     others: Option<OthersSecond>,
     observer: &mut FolderObserver,
 ) -> Result<(), String> {
-    observer.event(&Event::Second(Second { window, phase: Phase::WarmUp, users: 16, readings, others }))
+    observer.event(&Event::Second(Second {
+        window,
+        phase: Phase::WarmUp,
+        users: 16,
+        readings,
+        others,
+        counters: CountersSecond::default(),
+    }))
 }
 
 fn reading(at_s: u64) -> Reading {
