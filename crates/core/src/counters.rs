@@ -53,6 +53,10 @@ counters! {
     Checkpoints = "checkpoints",
     /// Pages that were written to data files.
     PagesWritten = "pages_written",
+    /// Times that what was in memory was written to files.
+    Flushes = "flushes",
+    /// Times that files were merged into others.
+    Compactions = "compactions",
     /// Times that somebody waited for another's lock.
     LockWaits = "lock_waits",
     /// Transactions that were ended because they waited for each other.

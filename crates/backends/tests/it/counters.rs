@@ -118,3 +118,15 @@ async fn mongodb_counts_what_is_written() {
     counts_what_is_written("mongodb", json!({}), &[WRITTEN, log, (Counter::WalSyncs, 1), (Counter::CacheHits, 1)])
         .await;
 }
+
+#[cfg(feature = "victoriametrics")]
+#[tokio::test]
+async fn victoriametrics_counts_what_is_written() {
+    counts_what_is_written("victoriametrics", json!({}), &[WRITTEN, (Counter::CacheHits, 0)]).await;
+}
+
+#[cfg(feature = "influxdb")]
+#[tokio::test]
+async fn influxdb_counts_what_is_written() {
+    counts_what_is_written("influxdb", json!({}), &[WRITTEN, (Counter::Flushes, 0), (Counter::Compactions, 0)]).await;
+}

@@ -164,12 +164,19 @@ async fn within(
     }
 }
 
-/// Reads once, on the connection of before if it is still good.
+/// Reads once, on the connection of before if the server has not ended it meanwhile.
 async fn look(database: &dyn Database, kept: &mut Option<Box<dyn CounterReader>>) -> Result<Vec<Counted>, Error> {
-    let mut reader = match kept.take() {
-        Some(reader) => reader,
-        None => database.counters().await?,
-    };
+    if let Some(mut reader) = kept.take() {
+        match reader.read().await {
+            Ok(read) => {
+                *kept = Some(reader);
+                return Ok(read);
+            }
+            Err(error) if error.cause == Cause::Connect => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let mut reader = database.counters().await?;
     let read = reader.read().await?;
     *kept = Some(reader);
     Ok(read)

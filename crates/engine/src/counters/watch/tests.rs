@@ -100,11 +100,19 @@ async fn slow_looks_stay_a_small_load() {
 
 #[tokio::test(start_paused = true)]
 async fn a_look_that_fails_is_counted_and_the_next_is_made_on_a_new_connection() {
-    let script: Script = |number| (10, if number == 1 { Err(Error::new(Cause::Connect, "gone")) } else { Ok(number) });
+    let script: Script = |number| (10, if number == 1 { Err(Error::new(Cause::Server, "gone")) } else { Ok(number) });
     let (found, cost, readers) = looks(script, 4).await;
     assert_eq!(times(&found), [0, 2 * S, 3 * S]);
     assert_eq!((cost.looks, cost.failed, readers), (4, 1, 2));
     assert_eq!(cost.failure.unwrap().message, "gone");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_the_server_ended_is_made_anew_within_the_look() {
+    let script: Script = |number| (10, if number == 1 { Err(Error::new(Cause::Connect, "gone")) } else { Ok(number) });
+    let (found, cost, readers) = looks(script, 4).await;
+    assert_eq!(times(&found), [0, S, 2 * S]);
+    assert_eq!((cost.looks, cost.failed, readers), (3, 0, 2));
 }
 
 #[tokio::test(start_paused = true)]
