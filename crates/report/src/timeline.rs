@@ -199,6 +199,14 @@ mod tests {
         assert_eq!(timeline.roles(), ["server"]);
     }
 
+    #[test]
+    fn what_a_server_counted_is_a_rate_by_its_own_name() {
+        let text = "second,seconds,server_cpu_pct,server_count_wal_bytes\n0,1,5,100\n1,2,5,300\n";
+        let timeline = Timeline::read(text.as_bytes()).unwrap();
+        assert_eq!((timeline.counters(), timeline.roles()), (vec!["wal_bytes"], vec!["server"]));
+        assert_eq!(timeline.figures("server_count_wal_bytes"), Some(vec![Some(100.0), Some(150.0)]));
+    }
+
     /// Figures that only a hostile file has.
     #[test]
     fn what_is_beyond_all_numbers_is_not_known() {

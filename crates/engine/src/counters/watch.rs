@@ -124,10 +124,13 @@ async fn look_on(
     // Before the load begins the first look is as good as at its beginning, and its connection is made.
     let mut due_ns = 0_u64;
     loop {
-        tokio::select! {
-            () = tokio::time::sleep(Duration::from_nanos(due_ns.saturating_sub(now_ns()))) => {}
-            // The sender lives as long as the watch.
-            _ = stop.wait_for(|stopped| *stopped) => {}
+        // Before its start the run's clock stands still.
+        while now_ns() < due_ns && !*stop.borrow() {
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_nanos(due_ns.saturating_sub(now_ns()))) => {}
+                // The sender lives as long as the watch.
+                _ = stop.wait_for(|stopped| *stopped) => {}
+            }
         }
         let is_stopped = *stop.borrow();
         if is_stopped && now_ns() < due_ns {
