@@ -3,7 +3,7 @@
 use crate::server::{
     client::say,
     on_a_server::{Ended, arguments, run, sound},
-    place::{Place, is_here},
+    place::{Place, every_server, is_here},
 };
 use iotbench_backends::BACKENDS;
 use serde_json::Value;
@@ -75,6 +75,20 @@ fn a_run_tells_what_its_server_counted() {
 }
 
 #[test]
+fn every_server_that_counts_is_looked_at_without_a_failure() {
+    let counts = |name: &&str| BACKENDS.iter().any(|b| b.info().name == *name && !b.info().counters.is_empty());
+    for backend in every_server().filter(counts) {
+        let place = Place::new();
+        let out = place.results();
+        let document = sound(&place, &arguments(backend, &["--vus", "5", "-d", "4s", "--out", out.to_str().unwrap()]));
+        let counters = &document["server_counters"];
+        assert!(counters["looks"].as_u64() > Some(0) && counters["failed_looks"] == 0, "{backend}: {counters:#}");
+        assert!(counter(&document, "rows_written")["growth"].as_u64() > Some(0), "{backend}: {counters:#}");
+        place.assert_nothing_is_left();
+    }
+}
+
+#[test]
 fn they_are_left_out_by_a_key() {
     for backend in COUNTING.into_iter().filter(|backend| is_here(backend)) {
         let place = Place::new();
@@ -100,11 +114,11 @@ fn a_server_that_refuses_is_told_once_and_the_run_is_valid() {
     say(
         "postgres",
         &url,
-        "REVOKE SELECT ON pg_stat_wal FROM PUBLIC; CREATE ROLE sensor LOGIN; GRANT CREATE ON SCHEMA public TO sensor",
+        "REVOKE SELECT ON pg_stat_wal FROM PUBLIC; CREATE ROLE sensor LOGIN PASSWORD 'right'; GRANT CREATE ON SCHEMA public TO sensor",
     );
     let mut user = url.clone();
     user.set_username("sensor").unwrap();
-    user.set_password(None).unwrap();
+    user.set_password(Some("right")).unwrap();
     let ended: Ended = run(&place, "postgres", &user, 3, &[]);
     ended.assert_sound("without a right");
     let counters = &ended.document["server_counters"];
