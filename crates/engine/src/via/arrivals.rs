@@ -147,7 +147,7 @@ mod tests {
 
     /// Has nothing until so many looks have passed; then each message, and no more.
     #[derive(Debug)]
-    struct Late(std::vec::IntoIter<Label>);
+    struct Late(std::array::IntoIter<Label, 2>);
 
     #[async_trait]
     impl Subscriber for Late {
@@ -175,7 +175,7 @@ mod tests {
         let parts = ArrivalsParts {
             clock: RunClock::starting_at(Instant::now()),
             control: Arc::new(Control::new(1, None, 0, 1)),
-            subscriber: Box::new(Late(labels.to_vec().into_iter())),
+            subscriber: Box::new(Late(labels.into_iter())),
             ends: Ends { arrivals, spare, of_sensors: false },
             account: Arc::clone(&account),
             batch: Batch::new(&Schema::new(vec![signal]).unwrap()),
