@@ -9,6 +9,7 @@ mod client;
 mod clusters;
 mod command;
 mod connections;
+mod counters;
 mod disk_written;
 mod encrypting;
 mod extensions;

@@ -1,7 +1,7 @@
 //! A database whose changes are done when they are answered.
 
 use async_trait::async_trait;
-use iotbench_core::{Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, Writer};
+use iotbench_core::{Cause, CounterReader, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, Writer};
 use std::{sync::Arc, thread, time::Duration};
 
 /// Shorter than an engine's: nothing is measured meanwhile, and what was sent has been seen before it is changed.
@@ -52,6 +52,10 @@ impl Database for Patient {
 
     async fn settle(&self) -> Result<Settled, Error> {
         self.0.settle().await
+    }
+
+    async fn counters(&self) -> Result<Box<dyn CounterReader>, Error> {
+        self.0.counters().await
     }
 
     async fn count(&self) -> Result<Counts, Error> {

@@ -1,8 +1,8 @@
 //! The traits of a database backend.
 
 use crate::{
-    Acknowledgement, Action, BackendInfo, Batch, Cause, Chunk, Error, Name, Opens, Promise, PromiseLevel, Query,
-    Recipe, Reply, SettingError, Settings, Sink, StatementCall, TableSpec, Target, Value,
+    Acknowledgement, Action, BackendInfo, Batch, Cause, Chunk, CounterReader, Error, Name, Opens, Promise,
+    PromiseLevel, Query, Recipe, Reply, SettingError, Settings, Sink, StatementCall, TableSpec, Target, Value,
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -152,6 +152,11 @@ pub trait Database: Send + Sync {
     /// The bytes that the database occupies on disk; `None` where it cannot be told.
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
         Ok(None)
+    }
+
+    /// Reads what the server counts of itself, on a connection of its own. Only where [`BackendInfo::counters`] names any.
+    async fn counters(&self) -> Result<Box<dyn CounterReader>, Error> {
+        Err(Error::new(Cause::Client, "this backend reads no counters of its server"))
     }
 
     /// Takes over a table of our name that an earlier run left, if its marker has this run's fingerprint: the marker is then
@@ -364,6 +369,7 @@ mod tests {
         assert_eq!(now(Least.drop_owned(&stranger)).unwrap_err().cause, Cause::NotOurs);
         let refused = now(Database::reader(&Least)).err().unwrap();
         assert!(refused.action == Action::Stop && refused.message.contains("only writes"), "{refused}");
+        assert!(INFO.counters.is_empty() && now(Least.counters()).is_err());
         let mut writer = now(Least.writer()).unwrap();
         assert!(now(writer.begin()).is_err() && now(writer.commit()).is_err() && writer.interrupt().is_none());
         assert_eq!(now(Least.visible_points()), Ok(7));

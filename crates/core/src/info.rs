@@ -1,6 +1,6 @@
 //! What is known of a kind of database before any of it is opened.
 
-use crate::{Capabilities, PromiseLevel, Recipe, Setting, Variant};
+use crate::{Capabilities, CounterSource, PromiseLevel, Recipe, Setting, Variant};
 
 /// What is known of a kind of database before any of it is opened: facts, and nothing that has to be asked.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ pub struct BackendInfo {
     pub statements: Option<&'static str>,
     /// Whether its driver takes what a server sends without a limit of its own: what comes is then watched from outside.
     pub unlimited_answers: bool,
+    /// What its server counts of itself, and where it is read ([`crate::Database::counters`]); none: nothing.
+    pub counters: &'static [CounterSource],
 }
 
 impl BackendInfo {
@@ -48,6 +50,7 @@ impl BackendInfo {
             plain_text: None,
             statements: None,
             unlimited_answers: false,
+            counters: &[],
         }
     }
 }

@@ -20,6 +20,7 @@ mod clock;
 mod connection;
 mod contact;
 mod control;
+mod counters;
 mod criterion;
 mod descriptors;
 mod hoard;
@@ -76,6 +77,7 @@ pub use ceiling::NullBackend;
 pub use change::changed;
 pub use client::{ClientLoad, Limitation};
 pub use contact::contacted;
+pub use counters::{CounterFigure, CounterStretch, CountersCost};
 pub use criterion::{Criterion, CriterionError};
 pub use descriptors::{TooFewDescriptors, reserve_descriptors};
 pub use hoard::watched;
@@ -90,7 +92,7 @@ pub mod hiccup {
 pub use iotbench_simulator::{open_regular, read_regular, read_regular_text};
 pub use ledger::{Fate, Ledger, LedgerError, LedgerHead, LedgerStore, LedgerSummary, MemoryLedger, PointRanges};
 pub use loading::{Clients, Desk, Loaders, Loading, Orders, PartDesk, PartLoad, Progress, Told};
-pub use observer::{Event, Observer, Second};
+pub use observer::{CountersSecond, Event, Observer, Second};
 pub use operation_record::OperationRecord;
 pub use outcome::{
     Capacity, ClientFigures, DataDisk, Emptied, MachineFigures, Measured, NoQuantile, NotValid, Others, Outcome, Phase,

@@ -6,6 +6,7 @@ use crate::{
     ramp::Step,
     scenario::ActionTaken,
 };
+use iotbench_core::Counter;
 use iotbench_recorder::Window;
 use iotbench_sampler::{OthersSecond, Reading};
 use std::time::Instant;
@@ -23,6 +24,17 @@ pub struct Second<'a> {
     pub readings: &'a [Reading],
     /// What others had of the machine in it; `None`: not known.
     pub others: Option<OthersSecond>,
+    /// What the server counted of itself in it.
+    pub counters: CountersSecond<'a>,
+}
+
+/// What the server counted of itself in a second.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CountersSecond<'a> {
+    /// Which are read, the same in each second; none: they are not.
+    pub read: &'a [Counter],
+    /// What each of them grew by since the row before; `None`: no look tells.
+    pub growth: &'a [Option<u64>],
 }
 
 /// Something that an observer may want to know.

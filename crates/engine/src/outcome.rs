@@ -10,6 +10,7 @@ use crate::{
     agents::AgentFigures,
     audit::Audit,
     client::ClientLoad,
+    counters::{CounterStretch, CountersCost},
     ledger::{Ledger, PointRanges},
     plan::Plan,
     ramp::{Bounds, Quantity},
@@ -98,6 +99,8 @@ pub struct Outcome {
     pub capacity: Option<Capacity>,
     /// The writes of that answer once more, without its reads; `None`: not asked for, or nothing was sustained.
     pub writes_alone: Option<Measured>,
+    /// What reading the server's counters cost; what they came to is with the measured part. `None`: they were not read.
+    pub counters: Option<CountersCost>,
     /// What the load took of the machine, and what else it did meanwhile.
     pub machine: MachineFigures,
     /// The client's own honesty.
@@ -225,6 +228,8 @@ pub struct Measured {
     pub client: ClientLoad,
     /// Of a step of a ramp, its resources by role and node. Those of a fixed load are the outcome's.
     pub resources: Vec<Summary>,
+    /// What the server counted of itself in it; `None`: not read, or not often enough.
+    pub counters: Option<CounterStretch>,
 }
 
 impl Outcome {

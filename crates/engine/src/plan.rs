@@ -161,6 +161,9 @@ pub struct PhasesPlan {
     /// What other programs may have of the machine's processors; 1: it is not judged.
     #[serde(default = "all")]
     pub others_cpu: f64,
+    /// Whether what the server counts of itself is read.
+    #[serde(default)]
+    pub server_counters: bool,
 }
 
 /// Plans of before knew nothing else.

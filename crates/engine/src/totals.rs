@@ -307,6 +307,7 @@ impl Totals {
             visibility: None,
             client: ClientLoad::default(),
             resources: Vec::new(),
+            counters: None,
         })
     }
 }

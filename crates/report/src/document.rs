@@ -28,6 +28,7 @@ pub mod rounding;
 mod scenario;
 mod search;
 mod seen_late;
+mod server_counters;
 mod steady;
 mod storage_probes;
 mod sweep;
@@ -61,6 +62,7 @@ pub use resources::Resources;
 pub use scenario::{ActionTaken, Scenario, ScenarioPhase, Silence};
 pub use search::{BoundTrials, Limit, Search};
 pub use seen_late::remark as remark_of_seen_late;
+pub use server_counters::{ServerCounter, ServerCounters};
 pub use steady::{Steady, SteadyFigure};
 pub use storage_probes::{StorageProbeFigures, StorageProbes};
 pub use sweep::Swept;
@@ -80,7 +82,7 @@ use serde::{Deserialize, Serialize};
 
 /// Name and version of the format. The major number changes when a field changes its meaning or goes, the minor one when
 /// a field comes.
-pub const SCHEMA: &str = "iotbench-run/3.5";
+pub const SCHEMA: &str = "iotbench-run/3.6";
 const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/3.";
 
 /// The results document of a run. `docs/results.md` describes every field, `docs/run.schema.json` is its JSON Schema.
@@ -149,6 +151,9 @@ pub struct Document {
     /// What others had of the machine meanwhile; null: an older iotbench did not look.
     #[serde(default)]
     pub others: Option<Others>,
+    /// What the server counted of itself; null: it was not read, or an older iotbench did not look.
+    #[serde(default)]
+    pub server_counters: Option<ServerCounters>,
     /// Bytes on disk.
     pub storage: Storage,
     /// The client's own honesty.

@@ -6,6 +6,9 @@ use std::io::Read;
 /// A plot of so many points, or up to twice as many, shows what a screen can.
 const MAX_POINTS: usize = 400;
 
+/// How the names of the columns begin that have what the server counted of itself.
+pub const COUNTER_COLUMN: &str = "server_count_";
+
 /// What happened over the run's time, thinned out where the run was long.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
@@ -49,7 +52,9 @@ enum Joining {
 impl Joining {
     fn of(column: &str) -> Self {
         let is = |ends: &[&str]| ends.iter().any(|end| column.ends_with(end));
-        if is(&["_p50_us", "_p99_us", "_max_us"]) {
+        if column.starts_with(COUNTER_COLUMN) {
+            Self::Sum
+        } else if is(&["_p50_us", "_p99_us", "_max_us"]) {
             Self::Greatest
         } else if is(&["_pct", "_rss_bytes", "_pss_bytes"]) || column == "users" {
             Self::Mean
@@ -151,6 +156,12 @@ impl Timeline {
         figures.iter().any(Option::is_some).then_some(figures)
     }
 
+    /// The counters of the server that have columns, by their names.
+    #[must_use]
+    pub fn counters(&self) -> Vec<&str> {
+        self.columns.iter().filter_map(|column| column.name.strip_prefix(COUNTER_COLUMN)).collect()
+    }
+
     /// The roles that have columns, such as `client` and `server_1`.
     #[must_use]
     pub fn roles(&self) -> Vec<&str> {
@@ -186,6 +197,14 @@ mod tests {
         assert_eq!(timeline.figures("response_p99_us"), Some(vec![None, Some(9.5)]));
         assert_eq!(timeline.figures("server_rss_bytes"), None, "nothing is known of it");
         assert_eq!(timeline.roles(), ["server"]);
+    }
+
+    #[test]
+    fn what_a_server_counted_is_a_rate_by_its_own_name() {
+        let text = "second,seconds,server_cpu_pct,server_count_wal_bytes\n0,1,5,100\n1,2,5,300\n";
+        let timeline = Timeline::read(text.as_bytes()).unwrap();
+        assert_eq!((timeline.counters(), timeline.roles()), (vec!["wal_bytes"], vec!["server"]));
+        assert_eq!(timeline.figures("server_count_wal_bytes"), Some(vec![Some(100.0), Some(150.0)]));
     }
 
     /// Figures that only a hostile file has.

@@ -13,6 +13,7 @@ mod points;
 mod reading;
 mod scenario;
 mod search;
+mod server_counters;
 mod steady;
 mod storage_probes;
 mod target;
@@ -73,6 +74,7 @@ pub fn document_of(outcome: &Outcome, provenance: &Provenance) -> Document {
         latency,
         resources: machine::resources(outcome),
         others: Some(others),
+        server_counters: server_counters::of_run(outcome),
         storage: points::storage(outcome),
         client: client::of_run(outcome),
         agents: agents::of_run(outcome),

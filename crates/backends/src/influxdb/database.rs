@@ -3,6 +3,7 @@
 use super::{
     client::Client,
     config::{Config, Datagram, Transport},
+    counters::InfluxCounters,
     diagnostics::{Part, disk_bytes, parts},
     marker::{self, Measurements},
     promise::{acknowledgement, promise},
@@ -13,7 +14,7 @@ use super::{
 use async_trait::async_trait;
 use iotbench_backend_kit::{changes::Changes, ownership};
 use iotbench_core::{
-    Action, Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
+    Action, Cause, CounterReader, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -138,6 +139,10 @@ impl Database for InfluxDatabase {
 
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
         disk_bytes(&mut self.client().await?, &self.config.database).await
+    }
+
+    async fn counters(&self) -> Result<Box<dyn CounterReader>, Error> {
+        Ok(Box::new(InfluxCounters::new(self.client().await?, self.config.database.clone())))
     }
 
     async fn drop_created(&self) -> Result<(), Error> {

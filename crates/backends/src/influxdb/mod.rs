@@ -4,6 +4,7 @@
 mod chunk;
 pub(crate) mod client;
 mod config;
+mod counters;
 mod database;
 mod diagnostics;
 mod error;
@@ -50,6 +51,7 @@ const CAPABILITIES: Capabilities = Capabilities {
 static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
     default_port: Some(config::KNOWN.port),
+    counters: counters::SOURCES,
     promise: PromiseLevel::OsCrash,
     recipe: Some(&recipe::RECIPE),
     statements: Some("InfluxQL"),

@@ -2,6 +2,7 @@
 
 use super::{
     config::Engine,
+    counters::MariaDbCounters,
     error::classify,
     facts::facts,
     layout::qualified,
@@ -13,7 +14,9 @@ use super::{
 };
 use async_trait::async_trait;
 use iotbench_backend_kit::{lease::OwnLease, ownership};
-use iotbench_core::{Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer};
+use iotbench_core::{
+    Cause, CounterReader, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
+};
 use sqlx::MySqlConnection;
 use std::sync::Arc;
 
@@ -110,6 +113,10 @@ impl Database for MariaDbDatabase {
             return Ok(Some(bytes));
         }
         statistics_bytes(&mut connection, self.database(), &self.table).await
+    }
+
+    async fn counters(&self) -> Result<Box<dyn CounterReader>, Error> {
+        Ok(Box::new(MariaDbCounters::new(self.server.connect().await?, self.server.config.engine)))
     }
 
     async fn drop_created(&self) -> Result<(), Error> {

@@ -3,6 +3,7 @@
 
 mod address;
 mod config;
+mod counters;
 mod database;
 mod error;
 mod facts;
@@ -62,6 +63,7 @@ const INFO: BackendInfo = BackendInfo {
     plain_text: Some(("sslmode", "disable")),
     unlimited_answers: true,
     statements: Some("SQL"),
+    counters: counters::SOURCES,
     ..BackendInfo::new("mariadb", "MariaDB with InnoDB or MyRocks, and MySQL", CAPABILITIES)
 };
 

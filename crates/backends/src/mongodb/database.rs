@@ -3,6 +3,7 @@
 use super::{
     clients::Clients,
     config::Config,
+    counters::MongoCounters,
     error::classify,
     facts,
     layout::Table,
@@ -12,7 +13,7 @@ use super::{
 };
 use async_trait::async_trait;
 use iotbench_backend_kit::{changes::Changes, ownership};
-use iotbench_core::{Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, Writer};
+use iotbench_core::{Cause, CounterReader, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, Writer};
 use mongodb::bson::{Bson, doc};
 use std::sync::Arc;
 
@@ -90,6 +91,10 @@ impl Database for MongoDatabase {
             _ => None,
         };
         Ok(bytes)
+    }
+
+    async fn counters(&self) -> Result<Box<dyn CounterReader>, Error> {
+        Ok(Box::new(MongoCounters::new(&self.clients.database().await?)))
     }
 
     async fn drop_created(&self) -> Result<(), Error> {

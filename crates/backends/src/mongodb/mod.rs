@@ -5,6 +5,7 @@ mod address;
 mod clients;
 mod cluster;
 mod config;
+mod counters;
 mod database;
 mod encode;
 mod error;
@@ -58,6 +59,7 @@ static INFO: BackendInfo = BackendInfo {
     variants: &recipe::VARIANTS,
     plain_text: Some(("tls", "false")),
     unlimited_answers: true,
+    counters: counters::SOURCES,
     ..BackendInfo::new(
         "mongodb",
         "MongoDB: documents or time series, a single server, a replica set or shards",

@@ -4,6 +4,7 @@ use super::{
     citus,
     config::{Config, Division},
     connector::Connector,
+    counters::PostgresCounters,
     error::classify,
     facts,
     layout::Table,
@@ -16,7 +17,7 @@ use super::{
 };
 use async_trait::async_trait;
 use iotbench_backend_kit::{lease::OwnLease, ownership};
-use iotbench_core::{Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, Writer};
+use iotbench_core::{CounterReader, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, Writer};
 use sqlx::Executor;
 use std::sync::Arc;
 
@@ -114,6 +115,10 @@ impl Database for PostgresDatabase {
             .await
             .map_err(|e| classify(&e))?;
         Ok(u64::try_from(bytes).ok())
+    }
+
+    async fn counters(&self) -> Result<Box<dyn CounterReader>, Error> {
+        Ok(Box::new(PostgresCounters::new(self.connector.connect().await?).await?))
     }
 
     async fn drop_created(&self) -> Result<(), Error> {

@@ -5,6 +5,7 @@ mod address;
 mod citus;
 mod config;
 mod connector;
+mod counters;
 mod database;
 mod error;
 mod facts;
@@ -67,6 +68,7 @@ static INFO: BackendInfo = BackendInfo {
     plain_text: Some(("sslmode", "disable")),
     unlimited_answers: true,
     statements: Some("SQL"),
+    counters: counters::SOURCES,
     ..BackendInfo::new(
         "postgres",
         "PostgreSQL: rows or JSONB, by prepared inserts, arrays or binary COPY; Citus, TimescaleDB",

@@ -3,6 +3,7 @@
 use super::{
     client::Client,
     config::Config,
+    counters::VictoriaCounters,
     facts,
     marker::{self, Known, Tables},
     read::{VictoriaReader, count},
@@ -11,7 +12,9 @@ use super::{
 };
 use async_trait::async_trait;
 use iotbench_backend_kit::{changes::Changes, ownership};
-use iotbench_core::{Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer};
+use iotbench_core::{
+    CounterReader, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
+};
 use std::sync::Arc;
 
 /// A server, and the series on it that are ours.
@@ -90,6 +93,10 @@ impl Database for VictoriaDatabase {
 
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
         facts::disk_bytes(&mut self.client().await?).await
+    }
+
+    async fn counters(&self) -> Result<Box<dyn CounterReader>, Error> {
+        Ok(Box::new(VictoriaCounters::new(self.client().await?)))
     }
 
     async fn drop_created(&self) -> Result<(), Error> {

@@ -3,6 +3,7 @@
 
 mod client;
 mod config;
+mod counters;
 mod database;
 mod error;
 mod facts;
@@ -56,6 +57,7 @@ fn domain(value_type: ValueType) -> Domain {
 static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
     default_port: Some(config::KNOWN.port),
+    counters: counters::SOURCES,
     promise: PromiseLevel::OsCrashWithin { seconds: MAX_SECONDS_IN_MEMORY },
     recipe: Some(&recipe::RECIPE),
     ..BackendInfo::new(

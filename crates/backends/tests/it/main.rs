@@ -1,6 +1,7 @@
 //! The databases behind the seam: conformance, their own ways, and what they do when a server misbehaves.
 
 mod conformance;
+mod counters;
 mod databus;
 mod faults;
 mod harness;

@@ -174,7 +174,7 @@ fn events(state: &State) -> Paragraph<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_engine::{Event, Overrides, Plan, Second};
+    use iotbench_engine::{CountersSecond, Event, Overrides, Plan, Second};
     use iotbench_recorder::{OperationKind, Outcome, Payload, Recorder, Requests, Timing, WINDOW_NS};
     use iotbench_sampler::{DiskCounters, Observation, Reading, Sample};
     use iotbench_session::{BackendWord, Job, Place, find_written_profile};
@@ -227,7 +227,14 @@ mod tests {
         recorder.error(1, "server", "no");
         for (number, window) in recorder.take_windows(2 * WINDOW_NS).iter().enumerate() {
             let readings = [reading(number as u64, number as f64 * 0.5)];
-            let second = Second { window, phase: Phase::Measure, users: 20, readings: &readings, others: None };
+            let second = Second {
+                window,
+                phase: Phase::Measure,
+                users: 20,
+                readings: &readings,
+                others: None,
+                counters: CountersSecond::default(),
+            };
             state.event(&Event::Second(second));
         }
         state

@@ -146,6 +146,7 @@ mod tests {
             visibility: None,
             client: crate::client::ClientLoad::default(),
             resources: Vec::new(),
+            counters: None,
         }
     }
 

@@ -214,6 +214,7 @@ pub(super) fn phases(profile: &Profile, period_ns: i64) -> PhasesPlan {
         settle_ns: phases.settle.as_ns(),
         run_deadline_ns: phases.run_deadline.set().map(Span::as_ns),
         others_cpu: phases.others_cpu.0,
+        server_counters: phases.server_counters,
     }
 }
 

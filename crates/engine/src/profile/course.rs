@@ -33,6 +33,8 @@ pub struct Phases {
     /// The result says so first, and a step of a search is run again, where other programs had more than this share of all
     /// the machine's processors in more than 5 % of the seconds. 100 %: it is not judged.
     pub others_cpu: Share,
+    /// Whether what the server counts of itself is read once a second, where its backend can.
+    pub server_counters: bool,
 }
 
 impl Default for Phases {
@@ -48,6 +50,7 @@ impl Default for Phases {
             settle: Span::from_secs(300),
             run_deadline: Auto::Auto,
             others_cpu: Share(0.05),
+            server_counters: true,
         }
     }
 }

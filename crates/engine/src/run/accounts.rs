@@ -1,7 +1,7 @@
 //! What a load came to, once it has ended: every thread's account becomes part of the outcome.
 
 use super::{Session, load::Running, scenario_actions::ScenarioActions};
-use crate::{outcome::Outcome, scenario::Scenario, verdict::Reason, verify::Verifier};
+use crate::{counters::CounterSeries, outcome::Outcome, scenario::Scenario, verdict::Reason, verify::Verifier};
 use iotbench_recorder::WINDOW_NS;
 use iotbench_sampler::SamplerReport;
 
@@ -18,6 +18,7 @@ impl Session<'_> {
             let measured = self.outcome.measured.as_ref();
             Scenario::of(marks, measured.map_or(&[], |m| &m.seconds), measured.map_or(0, |m| m.from_ns))
         });
+        self.settle_counters(running.counters);
         if let Some(probe) = running.probe {
             // A probe that cannot read says nothing of the load: its result is missing, with the reason.
             match probe.finish() {
@@ -84,6 +85,29 @@ impl Session<'_> {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl Session<'_> {
+    /// What the server counted of itself, and once what there is to say of looks that failed: a run is as good without them.
+    fn settle_counters(&mut self, series: Option<CounterSeries>) {
+        let Some((cost, stretch)) = series.map(CounterSeries::finish) else { return };
+        // Of a ramp, each step has its own.
+        if let Some(measured) = self.outcome.measured.as_mut().filter(|_| self.planned.plan.ramp.is_none()) {
+            measured.counters = stretch;
+        }
+        if let Some(failure) = &cost.failure {
+            let how_many = if cost.failed == cost.looks {
+                "none".into()
+            } else {
+                format!("{} of {}", cost.looks - cost.failed, cost.looks)
+            };
+            self.outcome.plan.remarks.push(format!(
+                "of the looks at what the server counts of itself {how_many} succeeded: {}; phases.server_counters = false leaves them out",
+                failure.message
+            ));
+        }
+        self.outcome.counters = Some(cost);
     }
 }
 

@@ -9,6 +9,7 @@ use super::{
     load::{Running, Waited, next_start_ns},
 };
 use crate::{
+    counters::CounterSeries,
     observer::Event,
     outcome::{Capacity, Measured, Phase, StepFigures},
     ramp::{Bounds, MAX_REPEATS, Purpose, Quantity, RampPlan, RampPolicy, Step},
@@ -19,7 +20,7 @@ use figures::Counted;
 use iotbench_core::Acknowledgement;
 use iotbench_recorder::WINDOW_NS;
 use iotbench_sampler::CpuShares;
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 use words::{beyond_remark, criterion};
 
 /// Waiting for the answers of the step before is looked at this often.
@@ -209,8 +210,7 @@ impl Session<'_> {
         if self.wait_until(running, from_ns)? == Waited::Over {
             return Ok(None);
         }
-        running.sampling.sampler.begin_window(Duration::from_nanos(from_ns));
-        running.client.begin();
+        running.begin_window(from_ns);
         // Its end is fixed while it runs, so that nobody's delay lengthens it; but not before every loop knows of it.
         self.wait_for_slices(running, counting)?;
         let to_ns = end_ns(ramp, from_ns, length_ns, next_start_ns(running.clock.now_ns()));
@@ -218,8 +218,7 @@ impl Session<'_> {
         if self.wait_until(running, to_ns)? == Waited::Over {
             return Ok(None);
         }
-        running.sampling.sampler.end_window(Duration::from_nanos(to_ns));
-        let cpu = running.client.cpu();
+        let cpu = running.end_window(to_ns);
         self.wait_for_slices(running, after)?;
         // Who was lost before all had told what they did in it has left a gap in it.
         if self.is_over(running)? && running.control.stops_at_ns() < to_ns {
@@ -237,6 +236,7 @@ impl Session<'_> {
         let (mut measured, mut counted) = self.counted(running, &counting)?;
         (measured.visibility, counted.is_visibility_missing) = (visibility, !is_told);
         measured.resources = running.sampling.sampler.window();
+        measured.counters = running.counters.as_mut().and_then(CounterSeries::stretch);
         counted.followed_ns = followed_ns;
         running.totals.forget(settling);
         running.totals.forget(counting.number);

@@ -10,9 +10,10 @@ use super::{
 use crate::{
     clock::RunClock,
     control::Control,
+    counters::CounterSeries,
     ledger::Reached,
     loading::Loading,
-    observer::{Event, Second},
+    observer::{CountersSecond, Event, Second},
     outcome::{Phase, Preconditioning},
     remote_sampling::RemoteSampling,
     slice::Slice,
@@ -22,7 +23,7 @@ use crate::{
     via::Account,
 };
 use iotbench_recorder::WINDOW_NS;
-use iotbench_sampler::{OthersSecond, OthersShare, OthersWatch, Reading, Sampler};
+use iotbench_sampler::{CpuShares, OthersSecond, OthersShare, OthersWatch, Reading, Sampler};
 use std::{
     sync::{
         Arc, Mutex, PoisonError,
@@ -48,6 +49,7 @@ pub(super) struct Running {
     pub(super) control: Arc<Control>,
     pub(super) totals: Totals,
     pub(super) visible: Option<VisibleSeries>,
+    pub(super) counters: Option<CounterSeries>,
     pub(super) slices: Receiver<Slice>,
     pub(super) reached: Option<Arc<Reached>>,
     pub(super) loading: Box<dyn Loading>,
@@ -134,15 +136,13 @@ impl Session<'_> {
             }
             running.telling.begin(Phase::Measure, phases.warmup_ns);
         }
-        running.sampling.sampler.begin_window(Duration::from_nanos(from_ns));
-        running.client.begin();
+        running.begin_window(from_ns);
         self.begin_phase(Phase::Measure, Some(phases.duration_ns))?;
         let waited = self.wait_until(running, planned_end_ns)?;
         let mut to_ns =
             if waited == Waited::Over { running.clock.now_ns().min(planned_end_ns) } else { planned_end_ns };
         running.control.stop_at(to_ns);
-        running.sampling.sampler.end_window(Duration::from_nanos(to_ns));
-        let cpu = running.client.cpu();
+        let cpu = running.end_window(to_ns);
         self.drain(running)?;
         if self.write_back_after() {
             running.sampling.sampler.written_back();
@@ -248,6 +248,7 @@ impl Session<'_> {
             running.sampling.sampler.follow(&role, node, pid);
         }
         running.client.follow();
+        running.counters.iter_mut().for_each(CounterSeries::follow);
         self.follow_sent(running)?;
         let now_ns = running.clock.now_ns();
         let deadline_ns = self.planned.plan.phases.deadline_ns;
@@ -291,7 +292,11 @@ impl Session<'_> {
             }
             let others = running.sampling.others_in(window.first_second());
             let phase = running.telling.phase_at(window.first_second() * WINDOW_NS);
-            let second = Second { window: &window, phase, users, readings: &readings, others };
+            let until = window.first_second() + window.seconds();
+            let growth = running.counters.as_mut().map(|series| series.growth_until(until)).unwrap_or_default();
+            let read = running.counters.as_ref().map(CounterSeries::counters).unwrap_or_default();
+            let counters = CountersSecond { read, growth: &growth };
+            let second = Second { window: &window, phase, users, readings: &readings, others, counters };
             self.tell(&Event::Second(second))?;
         }
         Ok(())
@@ -308,6 +313,22 @@ fn counted_until_ns(from_ns: u64, to_ns: u64, now_ns: u64) -> u64 {
 /// Announced so long ahead, a whole second is where a generation begins.
 pub(super) fn next_start_ns(now_ns: u64) -> u64 {
     (now_ns + ANNOUNCE_NS).div_ceil(WINDOW_NS) * WINDOW_NS
+}
+
+impl Running {
+    /// A stretch begins whose figures are asked for later.
+    pub(super) fn begin_window(&mut self, from_ns: u64) {
+        self.sampling.sampler.begin_window(Duration::from_nanos(from_ns));
+        self.counters.iter_mut().for_each(|series| series.begin(from_ns));
+        self.client.begin();
+    }
+
+    /// It ends; what was used of the processors in it.
+    pub(super) fn end_window(&mut self, to_ns: u64) -> Option<CpuShares> {
+        self.sampling.sampler.end_window(Duration::from_nanos(to_ns));
+        self.counters.iter_mut().for_each(|series| series.end(to_ns));
+        self.client.cpu()
+    }
 }
 
 impl Sampling {

@@ -12,6 +12,7 @@ use crate::{
     ceiling::ceiling_per_s,
     clock::RunClock,
     control::Control,
+    counters::{CounterSeries, CountersWatch},
     ledger::Reached,
     loading::{Desk, Loading},
     outcome::Phase,
@@ -89,6 +90,7 @@ impl Session<'_> {
             self.outcome.plan.remarks.push(remark.into());
         }
         let visible = self.visible_series(clock).map_err(target)?;
+        let counters = self.counter_series(clock).map_err(target)?;
         let acting = self.acting(clock)?;
         loading.start(clock.epoch());
         if let Some(elsewhere) = &elsewhere {
@@ -100,6 +102,7 @@ impl Session<'_> {
             control,
             totals,
             visible,
+            counters,
             slices,
             reached,
             loading,
@@ -178,6 +181,16 @@ impl Session<'_> {
             })
         };
         frontier.map(start).transpose()
+    }
+
+    /// Begins to read what the server counts of itself, where it counts something and the plan does not say otherwise.
+    fn counter_series(&self, clock: RunClock) -> Result<Option<CounterSeries>, Error> {
+        let sources = self.backend.info().counters;
+        if sources.is_empty() || !self.planned.plan.phases.server_counters {
+            return Ok(None);
+        }
+        let watch = CountersWatch::start(Arc::clone(&self.database), clock)?;
+        Ok(Some(CounterSeries::of(watch, sources)))
     }
 
     /// Begins the scenario, if the plan has one.

@@ -27,6 +27,7 @@ pub(super) fn section(document: &Document) -> Markup {
         ("Durability", machine::durability(document)),
         ("Load", load(document)),
         ("Storage", machine::storage(document)),
+        ("Server counted", document.server_counters.as_ref().map(machine::counted).unwrap_or_default()),
         ("Client", machine::client(document)),
         ("Machine", machine::machine(document)),
         ("Made by", machine::made_by(document)),

@@ -7,13 +7,13 @@ use super::{
 use crate::{
     document::Document,
     terminal::figure::{bytes, duration, or_none, significant},
-    timeline::Timeline,
+    timeline::{COUNTER_COLUMN, Timeline},
 };
 use maud::{Markup, html};
 
 /// What is plotted: the columns of the series.
 struct Plot {
-    title: &'static str,
+    title: String,
     axis: Axis,
     /// Label, column, place in the palette, shape.
     lines: Vec<(String, String, usize, Shape)>,
@@ -73,9 +73,9 @@ fn plots(timeline: &Timeline, colour: usize) -> Vec<Plot> {
         };
         timeline.roles().iter().enumerate().map(of).collect::<Vec<_>>()
     };
-    vec![
+    let of_run = vec![
         Plot {
-            title: "Throughput",
+            title: "Throughput".into(),
             axis: Axis::linear("operations a second", Unit::Number),
             lines: vec![
                 line("acknowledged", "ok", colour, Shape::Solid),
@@ -83,7 +83,7 @@ fn plots(timeline: &Timeline, colour: usize) -> Vec<Plot> {
             ],
         },
         Plot {
-            title: "Failed and given up",
+            title: "Failed and given up".into(),
             axis: Axis::linear("operations a second", Unit::Number),
             lines: vec![
                 line("failed", "fail", colour + 1, Shape::Solid),
@@ -92,36 +92,52 @@ fn plots(timeline: &Timeline, colour: usize) -> Vec<Plot> {
             ],
         },
         Plot {
-            title: "Response time",
+            title: "Response time".into(),
             axis: Axis::log("response time", Unit::Microseconds),
             lines: vec![
                 line("p99", "response_p99_us", colour, Shape::Solid),
                 line("p50", "response_p50_us", colour, Shape::Dashed),
             ],
         },
-        Plot { title: "CPU", axis: Axis::linear("% of a core", Unit::Percent), lines: roles("cpu_pct") },
+        Plot { title: "CPU".into(), axis: Axis::linear("% of a core", Unit::Percent), lines: roles("cpu_pct") },
         Plot {
-            title: "Others on the machine",
+            title: "Others on the machine".into(),
             axis: Axis::linear("% of all processors", Unit::Percent),
             lines: vec![
                 line("other programs", "others_cpu_pct", colour + 1, Shape::Solid),
                 line("other machines (steal)", "steal_pct", colour + 6, Shape::Dashed),
             ],
         },
-        Plot { title: "Memory", axis: Axis::linear("resident set", Unit::Bytes), lines: roles("rss_bytes") },
+        Plot { title: "Memory".into(), axis: Axis::linear("resident set", Unit::Bytes), lines: roles("rss_bytes") },
         Plot {
-            title: "Written to disk",
+            title: "Written to disk".into(),
             axis: Axis::linear("bytes a second", Unit::Bytes),
             lines: roles("disk_written_bytes"),
         },
         Plot {
-            title: "Read from disk",
+            title: "Read from disk".into(),
             axis: Axis::linear("bytes a second", Unit::Bytes),
             lines: roles("disk_read_bytes"),
         },
-        Plot { title: "Received", axis: Axis::linear("bytes a second", Unit::Bytes), lines: roles("net_rx_bytes") },
-        Plot { title: "Sent", axis: Axis::linear("bytes a second", Unit::Bytes), lines: roles("net_tx_bytes") },
-    ]
+        Plot {
+            title: "Received".into(),
+            axis: Axis::linear("bytes a second", Unit::Bytes),
+            lines: roles("net_rx_bytes"),
+        },
+        Plot { title: "Sent".into(), axis: Axis::linear("bytes a second", Unit::Bytes), lines: roles("net_tx_bytes") },
+    ];
+    of_run.into_iter().chain(timeline.counters().into_iter().map(|name| counter(name, colour))).collect()
+}
+
+/// What the server counted of itself under this name.
+fn counter(name: &str, colour: usize) -> Plot {
+    let (of, unit) =
+        if name.ends_with("_bytes") { ("bytes a second", Unit::Bytes) } else { ("a second", Unit::Number) };
+    Plot {
+        title: format!("The server counted: {name}"),
+        axis: Axis::linear(of, unit),
+        lines: vec![(name.into(), format!("{COUNTER_COLUMN}{name}"), colour, Shape::Solid)],
+    }
 }
 
 /// `None` where there is nothing but zeros: that needs no plot.
@@ -140,7 +156,7 @@ fn figure(plot: &Plot, document: &Document, timeline: &Timeline, clock: &str) ->
     let table = table(&at, &lines, plot.axis.unit);
     let chart =
         Chart { lines, ..Chart::new(Axis::linear("seconds since the start", Unit::Seconds), plot.axis.clone(), at) };
-    Some(adorn(chart, document, clock).figure(plot.title, "", &table))
+    Some(adorn(chart, document, clock).figure(&plot.title, "", &table))
 }
 
 /// A logarithmic axis has no 0.

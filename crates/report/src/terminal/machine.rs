@@ -5,7 +5,7 @@ use super::{
     table::{list, table},
 };
 use crate::{
-    document::{Document, Durability, Hiccup, Resources},
+    document::{Document, Durability, Hiccup, Resources, ServerCounter, ServerCounters},
     network::{received, sent},
     written::{written, written_later},
 };
@@ -22,6 +22,8 @@ pub(super) fn sections(document: &Document, columns: u16) -> Vec<String> {
         ["Machine".into(), machine(document)],
         ["Made by".into(), made_by(document)],
     ];
+    let counters = document.server_counters.iter();
+    rows.extend(counters.map(|counters| ["Server counted".into(), counted(counters)]));
     // Said first of all already.
     let disturbed = document.others.as_ref().and_then(|others| others.disturbed.as_ref());
     let remarks = document.remarks.iter().filter(|remark| Some(*remark) != disturbed);
@@ -128,6 +130,25 @@ fn database(document: &Document) -> String {
     let settings = target.settings.iter().map(|(key, value)| format!(", {key} = {value}")).collect::<String>();
     let at = if target.endpoints.is_empty() { String::new() } else { format!("; {}", target.endpoints.join(", ")) };
     format!("{product}{by}{method}{settings}{at}")
+}
+
+/// What the server counted of itself a second, where something happened, and what asking it cost.
+pub(crate) fn counted(counters: &ServerCounters) -> String {
+    let figure = |counter: &ServerCounter| {
+        let shown =
+            or_none(counter.per_s, |per_s| if counter.is_of_bytes() { bytes_per_s(per_s) } else { significant(per_s) });
+        format!("{} {shown}", counter.name)
+    };
+    let told: Vec<_> = counters.counters.iter().filter(|counter| counter.growth > 0).map(figure).collect();
+    let told = if told.is_empty() { "nothing".into() } else { format!("a second: {}", told.join(", ")) };
+    let failed =
+        if counters.failed_looks > 0 { format!(", {} of which failed,", counters.failed_looks) } else { String::new() };
+    format!("{told}; {} looks{failed} took {}", count(counters.looks), duration(counters.looks_ms * 1e3))
+}
+
+fn bytes_per_s(per_s: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size in bytes")]
+    bytes(per_s.max(0.0) as u64)
 }
 
 pub(crate) fn client(document: &Document) -> String {

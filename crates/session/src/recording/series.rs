@@ -1,8 +1,10 @@
 //! `series.csv`: a row a second.
 
 use crate::document::phase_word;
+use iotbench_core::Counter;
 use iotbench_engine::Second;
 use iotbench_recorder::{Latency, Level, Recording};
+use iotbench_report::COUNTER_COLUMN;
 use iotbench_sampler::{Observation, OthersSecond, Reading, Sample};
 use std::sync::Arc;
 
@@ -38,6 +40,7 @@ const RESOURCE_COLUMNS: [&str; 7] =
 #[derive(Debug)]
 pub(super) struct Series {
     roles: Vec<Role>,
+    counters: Vec<Counter>,
     head_due: bool,
 }
 
@@ -51,7 +54,7 @@ struct Role {
 
 impl Series {
     pub fn new() -> Self {
-        Self { roles: Vec::new(), head_due: true }
+        Self { roles: Vec::new(), counters: Vec::new(), head_due: true }
     }
 
     /// The row of a second in which these actions of a scenario were begun, after the head if it is the first.
@@ -61,6 +64,7 @@ impl Series {
             self.head_due = false;
             let role = |r: &Reading| Role { role: Arc::clone(&r.role), node: r.node, last: None };
             self.roles = second.readings.iter().map(role).collect();
+            self.counters = second.counters.read.to_vec();
             csv.write_record(self.head())?;
         }
         let mut row = counts(second);
@@ -71,6 +75,9 @@ impl Series {
             let reading = second.readings.iter().find(|r| r.role == role.role && r.node == role.node);
             row.extend(role.cells(reading));
         }
+        let growth = |place: usize| second.counters.growth.get(place).copied().flatten();
+        let cell = |place| growth(place).map(|growth| growth.to_string()).unwrap_or_default();
+        row.extend((0..self.counters.len()).map(cell));
         csv.write_record(row)?;
         csv.into_inner().map_err(|e| e.into_error().into())
     }
@@ -81,7 +88,9 @@ impl Series {
             let name = if role.node == 0 { role.role.to_string() } else { format!("{}_{}", role.role, role.node) };
             RESOURCE_COLUMNS.map(|column| format!("{name}_{column}"))
         };
-        COLUMNS.iter().map(ToString::to_string).chain(self.roles.iter().flat_map(of_role)).collect()
+        let of_counter = |counter: &Counter| format!("{COUNTER_COLUMN}{}", counter.name());
+        let roles = self.roles.iter().flat_map(of_role);
+        COLUMNS.iter().map(ToString::to_string).chain(roles).chain(self.counters.iter().map(of_counter)).collect()
     }
 }
 

@@ -5,7 +5,10 @@
 mod recovering;
 
 use crate::outcomes;
-use iotbench_engine::{Event, LedgerStore, Observer, OperationRecord, OthersSecond, Outcome, Phase, Plan, Second};
+use iotbench_core::Counter;
+use iotbench_engine::{
+    CountersSecond, Event, LedgerStore, Observer, OperationRecord, OthersSecond, Outcome, Phase, Plan, Second,
+};
 use iotbench_recorder::{Timing, Window};
 use iotbench_report::{
     Document, FolderName, JOURNAL_FILE, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, ManifestError, OPERATIONS_FILE,
@@ -41,7 +44,14 @@ fn second_beside(
     others: Option<OthersSecond>,
     observer: &mut FolderObserver,
 ) -> Result<(), String> {
-    observer.event(&Event::Second(Second { window, phase: Phase::WarmUp, users: 16, readings, others }))
+    observer.event(&Event::Second(Second {
+        window,
+        phase: Phase::WarmUp,
+        users: 16,
+        readings,
+        others,
+        counters: CountersSecond::default(),
+    }))
 }
 
 fn reading(at_s: u64) -> Reading {
@@ -112,6 +122,23 @@ fn a_row_has_counts_quantiles_and_what_each_role_used_since_the_row_before() {
     assert_eq!((cell(2, "client_cpu_pct"), cell(2, "client_disk_written_bytes")), ("50.0", "30"));
     assert_eq!((cell(2, "client_disk_read_bytes"), cell(2, "client_rss_bytes")), ("0", "1000"));
     assert_eq!(cell(2, "client_pss_bytes"), "", "unknown is not 0");
+}
+
+#[test]
+fn what_the_server_counted_has_a_column_for_each_counter_that_is_read() {
+    let out = tempfile::tempdir().unwrap();
+    let mut observer = observer(out.path());
+    let folder = observer.folder().path().to_owned();
+    let read = [Counter::RowsWritten, Counter::WalBytes];
+    let windows = outcomes::windows(20_000, 0, 0);
+    for (window, growth) in windows.iter().zip([[Some(7), None], [None, None], [Some(9), Some(4_096)]]) {
+        let counters = CountersSecond { read: &read, growth: &growth };
+        let second = Second { window, phase: Phase::Measure, users: 1, readings: &[], others: None, counters };
+        observer.event(&Event::Second(second)).unwrap();
+    }
+    let rows = rows(&folder);
+    let ends: Vec<_> = rows.iter().map(|row| row[row.len() - 2..].join(",")).collect();
+    assert_eq!(ends, ["server_count_rows_written,server_count_wal_bytes", "7,", ",", "9,4096"]);
 }
 
 #[test]

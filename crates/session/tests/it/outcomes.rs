@@ -6,7 +6,7 @@ mod findings;
 mod kinds;
 mod ramps;
 
-pub use findings::{with_agents, with_audit, with_hiccups, with_reads, with_via};
+pub use findings::{with_agents, with_audit, with_counters, with_hiccups, with_reads, with_via};
 pub use kinds::{disturbed, swept, transactions, unreached};
 pub use ramps::{drifting, mixed, past_the_peak, queued, ramp};
 
@@ -122,6 +122,7 @@ pub fn plan() -> Plan {
             settle_ns: 60_000_000_000,
             run_deadline_ns: None,
             others_cpu: 0.05,
+            server_counters: true,
         },
         ramp: None,
         state: RampState::Keep,
@@ -207,6 +208,7 @@ fn measured(windows: &[Window]) -> Measured {
         visibility: None,
         client: ClientLoad::default(),
         resources: Vec::new(),
+        counters: None,
     }
 }
 
@@ -292,6 +294,7 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         measured: Some(measured),
         capacity: None,
         writes_alone: None,
+        counters: None,
         machine: MachineFigures {
             resources: vec![client_summary()],
             data_disk: DataDisk { medium: Some(Medium::Device), written_back: Some(Duration::from_millis(40)) },

@@ -49,6 +49,7 @@ fn full() -> Value {
     outcomes::with_audit(&mut outcome);
     outcomes::with_via(&mut outcome);
     outcomes::with_hiccups(&mut outcome);
+    outcomes::with_counters(&mut outcome);
     outcomes::with_agents(&mut outcome);
     outcome.verdict = Verdict::of(vec![]);
     let mut full = json(&outcome);

@@ -170,6 +170,16 @@ fn the_machines_energy_is_a_cost_and_the_databases_alone_is_not_known() {
 }
 
 #[test]
+fn what_the_server_counted_is_told_where_something_happened() {
+    let mut outcome = outcomes::fixed(450, 0, 0);
+    assert!(!shown(&outcome).contains("Server counted"), "nothing was read");
+    outcomes::with_counters(&mut outcome);
+    let text = shown(&outcome).split_whitespace().collect::<Vec<_>>().join(" ");
+    let expected = "a second: rows_written 4,000, wal_bytes 512 KiB; 12 looks, 1 of which failed, took 30.2 ms";
+    assert!(text.replace('\u{a0}', " ").contains(expected), "{text}");
+}
+
+#[test]
 fn a_ramp() {
     insta::assert_snapshot!(shown(&outcomes::ramp()));
 }

@@ -1,10 +1,11 @@
 //! What an outcome can have beside its load.
 
 use super::LENGTH_NS;
-use iotbench_core::CarrierFacts;
+use iotbench_core::{CarrierFacts, Cause, Counter, Error};
 use iotbench_engine::{
-    AgentClock, AgentFigures, Answers, Audit, AuditFindings, AuditScope, Carried, ClientLoad, FindingKind, Freshness,
-    Messages, Outcome, ReadCounts, Reason, Stages, Verdict, VerifyMode,
+    AgentClock, AgentFigures, Answers, Audit, AuditFindings, AuditScope, Carried, ClientLoad, CounterFigure,
+    CounterStretch, CountersCost, FindingKind, Freshness, Messages, Outcome, ReadCounts, Reason, Stages, Verdict,
+    VerifyMode,
 };
 use iotbench_recorder::LatencyHistogram;
 use iotbench_sampler::{CpuShares, Hiccup, HiccupCause, Hiccups, Lateness};
@@ -47,6 +48,20 @@ pub fn with_agents(outcome: &mut Outcome) {
     };
     outcome.target.embedded = false;
     outcome.agents = vec![AgentFigures { name: "rack-1".into(), devices: 0..2, ..agent }, lost];
+}
+
+/// A server that began anew once, and refused one of twelve looks.
+pub fn with_counters(outcome: &mut Outcome) {
+    let figure = |counter, first, last, growth| CounterFigure { counter, first, last, growth };
+    let figures = vec![
+        figure(Counter::RowsWritten, 1_000, 41_000, 40_000),
+        figure(Counter::WalBytes, 9_000_000, 1_000_000, 5_242_880),
+        figure(Counter::Deadlocks, 3, 3, 0),
+    ];
+    let stretch = CounterStretch { from_ns: 1_000, to_ns: LENGTH_NS + 1_000, resets: 1, figures };
+    outcome.measured.as_mut().unwrap().counters = Some(stretch);
+    let failure = Some(Error::new(Cause::Connect, "it starts again"));
+    outcome.counters = Some(CountersCost { looks: 12, failed: 1, took: Duration::from_micros(30_250), failure });
 }
 
 /// A broker that lost 10 of 110 messages, and acknowledged all.

@@ -76,6 +76,7 @@ fn measured_with_pending(ended: &[(u64, Outcome, u64, u64)], pending: u64) -> Me
         visibility: None,
         client: ClientLoad::default(),
         resources: Vec::new(),
+        counters: None,
     }
 }
 

@@ -1,0 +1,150 @@
+//! What the server counts of itself beside a load, from the server to the results folder.
+
+use crate::server::{
+    client::say,
+    on_a_server::{Ended, arguments, run, sound},
+    place::{Place, every_server, is_here},
+};
+use iotbench_backends::BACKENDS;
+use serde_json::Value;
+use std::{collections::BTreeMap, fs, path::PathBuf};
+use url::Url;
+
+/// Those whose counters tell how many rows were written.
+const COUNTING: [&str; 3] = ["postgres", "mariadb", "mongodb"];
+
+fn folder(place: &Place) -> PathBuf {
+    place.results().read_dir().unwrap().next().unwrap().unwrap().path()
+}
+
+/// The rows of the series by the names of their columns.
+fn series(place: &Place) -> Vec<BTreeMap<String, String>> {
+    let text = fs::read_to_string(folder(place).join("series.csv")).unwrap();
+    let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
+    let heads = lines.next().unwrap();
+    lines.map(|cells| heads.iter().cloned().zip(cells).collect()).collect()
+}
+
+fn number(row: &BTreeMap<String, String>, column: &str) -> u64 {
+    row.get(column).and_then(|cell| cell.parse().ok()).unwrap_or(0)
+}
+
+fn counter<'a>(document: &'a Value, name: &str) -> &'a Value {
+    let mut counters = document["server_counters"]["counters"].as_array().into_iter().flatten();
+    counters.find(|counter| counter["name"] == name).unwrap_or_else(|| panic!("{name}: {document:#}"))
+}
+
+/// A server tells what it counted up to a second later, so that the last of what was written may be missing.
+#[test]
+fn a_run_tells_what_its_server_counted() {
+    for backend in COUNTING.into_iter().filter(|backend| is_here(backend)) {
+        let place = Place::new();
+        let out = place.results();
+        let load = ["--vus", "10", "-d", "6s", "--out", out.to_str().unwrap()];
+        let document = sound(&place, &arguments(backend, &load));
+        let rows = series(&place);
+        let measured = |row: &&BTreeMap<String, String>| row["phase"] == "measure";
+        let all: Vec<_> = rows.iter().filter(measured).collect();
+        let early: u64 = all[..all.len() - 2].iter().map(|row| number(row, "points_acked")).sum();
+        let of = |name: &str| counter(&document, name)["growth"].as_u64().unwrap();
+        assert!(early > 0 && of("rows_written") >= early, "{backend}: {early}, {:#}", document["server_counters"]);
+        // pmu_write is wide: a row a datapoint. What the server writes for itself is little.
+        let acked = document["points"]["acked"].as_u64().unwrap();
+        assert!(of("rows_written") <= acked + 1_000, "{backend}: {acked}, {:#}", document["server_counters"]);
+        assert!(of("wal_bytes") > 8 * early, "{backend}");
+        let commits: u64 = all[..all.len() - 2].iter().map(|row| number(row, "ok")).sum();
+        // MongoDB counts transactions of several statements alone.
+        assert!(
+            backend == "mongodb" || of("transactions") >= commits,
+            "{backend}: {commits}, {:#}",
+            document["server_counters"]
+        );
+        let counters = &document["server_counters"];
+        let length_s = counters["to_s"].as_f64().unwrap() - counters["from_s"].as_f64().unwrap();
+        assert!((5.0..7.0).contains(&length_s), "{backend}: {counters:#}");
+        assert!(counters["looks"].as_u64() >= Some(6) && counters["failed_looks"] == 0, "{backend}: {counters:#}");
+        assert!(counters["looks_ms"].as_f64() > Some(0.0), "{backend}: {counters:#}");
+        // A look that is late is in the next row, and the last one may have none.
+        let told: u64 = rows.iter().map(|row| number(row, "server_count_rows_written")).sum();
+        assert!(told > early / 2 && told <= acked + 1_000, "{backend}: {told} of {acked}, {early} early");
+        let page = fs::read_to_string(folder(&place).join("report.html")).unwrap();
+        assert!(page.contains("The server counted: rows_written"), "{backend}");
+        assert!(!page.contains("The server counted: deadlocks"), "{backend}: it never grew");
+        place.assert_nothing_is_left();
+    }
+}
+
+#[test]
+fn every_server_that_counts_is_looked_at_without_a_failure() {
+    let counts = |name: &&str| BACKENDS.iter().any(|b| b.info().name == *name && !b.info().counters.is_empty());
+    for backend in every_server().filter(counts) {
+        let place = Place::new();
+        let out = place.results();
+        let document = sound(&place, &arguments(backend, &["--vus", "5", "-d", "4s", "--out", out.to_str().unwrap()]));
+        let counters = &document["server_counters"];
+        assert!(counters["looks"].as_u64() > Some(0) && counters["failed_looks"] == 0, "{backend}: {counters:#}");
+        assert!(counter(&document, "rows_written")["growth"].as_u64() > Some(0), "{backend}: {counters:#}");
+        place.assert_nothing_is_left();
+    }
+}
+
+#[test]
+fn they_are_left_out_by_a_key() {
+    for backend in COUNTING.into_iter().filter(|backend| is_here(backend)) {
+        let place = Place::new();
+        let out = place.results();
+        let load = ["--vus", "2", "-d", "2s", "--set", "server_counters=false", "--out", out.to_str().unwrap()];
+        let document = sound(&place, &arguments(backend, &load));
+        assert_eq!(document["server_counters"], Value::Null, "{backend}");
+        assert!(series(&place)[0].keys().all(|column| !column.starts_with("server_count_")), "{backend}");
+        place.assert_nothing_is_left();
+    }
+}
+
+/// Nobody has to be let look for a run to be as good as it is.
+#[test]
+fn a_server_that_refuses_is_told_once_and_the_run_is_valid() {
+    if !is_here("postgres") {
+        return;
+    }
+    let place = Place::new();
+    let mut url: Url = place.started(&["server", "start", "postgres"]).parse().unwrap();
+    say("postgres", &url, "CREATE DATABASE sensors");
+    url.set_path("/sensors");
+    say(
+        "postgres",
+        &url,
+        "REVOKE SELECT ON pg_stat_wal FROM PUBLIC; CREATE ROLE sensor LOGIN PASSWORD 'right'; GRANT CREATE ON SCHEMA public TO sensor",
+    );
+    let mut user = url.clone();
+    user.set_username("sensor").unwrap();
+    user.set_password(Some("right")).unwrap();
+    let ended: Ended = run(&place, "postgres", &user, 3, &[]);
+    ended.assert_sound("without a right");
+    let counters = &ended.document["server_counters"];
+    assert_eq!((&counters["looks"], &counters["failed_looks"]), (&1.into(), &1.into()), "{counters:#}");
+    assert_eq!(counters["counters"].as_array().map(Vec::len), Some(0));
+    let remarks: Vec<_> = ended.document["remarks"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let of_counters: Vec<_> = remarks.iter().filter(|remark| remark.contains("server counts of itself")).collect();
+    assert!(of_counters.len() == 1 && of_counters[0].contains("pg_stat_wal"), "{remarks:?}");
+    place.out(&["server", "stop", "postgres"]);
+    place.assert_nothing_is_left();
+}
+
+/// Each name stands in the page with where its server has it from.
+#[test]
+fn the_page_has_each_counter_and_its_source() {
+    let page = format!("{}/docs/server-counters.md", env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(page).unwrap();
+    for counter in iotbench_core::Counter::ALL {
+        let row = format!("| `{}` | {} |", counter.name(), counter.meaning());
+        let is_read = BACKENDS.iter().any(|b| b.info().counters.iter().any(|source| source.counter == *counter));
+        assert!(page.contains(&row) && is_read, "{row}");
+    }
+    for backend in BACKENDS {
+        for source in backend.info().counters {
+            let row = format!("| `{}` | {} |", source.counter.name(), source.field);
+            assert!(page.contains(&row), "{}: {row}", backend.info().name);
+        }
+    }
+}
