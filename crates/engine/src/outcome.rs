@@ -99,8 +99,6 @@ pub struct Outcome {
     pub capacity: Option<Capacity>,
     /// The writes of that answer once more, without its reads; `None`: not asked for, or nothing was sustained.
     pub writes_alone: Option<Measured>,
-    /// What reading the server's counters cost; what they came to is with the measured part. `None`: they were not read.
-    pub counters: Option<CountersCost>,
     /// What the load took of the machine, and what else it did meanwhile.
     pub machine: MachineFigures,
     /// The client's own honesty.
@@ -157,6 +155,8 @@ pub struct MachineFigures {
     pub others: Others,
     /// How the storage under the database was probed.
     pub storage_probing: StorageProbing,
+    /// What reading the server's counters cost; what they came to is with the measured part. `None`: they were not read.
+    pub counters: Option<CountersCost>,
     /// CPU time that the sampler took, in % of one core.
     pub sampler_cpu_pct: f64,
     /// Bytes on disk before the load.

@@ -275,7 +275,6 @@ pub fn begun(planned: &Planned, backend: &dyn Backend) -> Outcome {
         measured: None,
         capacity: None,
         writes_alone: None,
-        counters: None,
         machine: MachineFigures::default(),
         client: ClientFigures::default(),
         agents: Vec::new(),

@@ -107,7 +107,7 @@ impl Session<'_> {
                 failure.message
             ));
         }
-        self.outcome.counters = Some(cost);
+        self.outcome.machine.counters = Some(cost);
     }
 }
 

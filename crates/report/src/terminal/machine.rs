@@ -140,7 +140,11 @@ pub(crate) fn counted(counters: &ServerCounters) -> String {
         format!("{} {shown}", counter.name)
     };
     let told: Vec<_> = counters.counters.iter().filter(|counter| counter.growth > 0).map(figure).collect();
-    let told = if told.is_empty() { "nothing".into() } else { format!("a second: {}", told.join(", ")) };
+    let told = if told.is_empty() {
+        "nothing".into()
+    } else {
+        format!("a second, by what it had told by then: {}", told.join(", "))
+    };
     let failed =
         if counters.failed_looks > 0 { format!(", {} of which failed,", counters.failed_looks) } else { String::new() };
     format!("{told}; {} looks{failed} took {}", count(counters.looks), duration(counters.looks_ms * 1e3))

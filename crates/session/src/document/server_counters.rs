@@ -7,7 +7,7 @@ use iotbench_report::{
 };
 
 pub(super) fn of_run(outcome: &Outcome) -> Option<ServerCounters> {
-    let cost = outcome.counters.as_ref()?;
+    let cost = outcome.machine.counters.as_ref()?;
     let stretch = outcome.measured.as_ref().and_then(|measured| measured.counters.as_ref());
     Some(ServerCounters {
         looks: cost.looks,

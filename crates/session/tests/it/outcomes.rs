@@ -294,8 +294,8 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         measured: Some(measured),
         capacity: None,
         writes_alone: None,
-        counters: None,
         machine: MachineFigures {
+            counters: None,
             resources: vec![client_summary()],
             data_disk: DataDisk { medium: Some(Medium::Device), written_back: Some(Duration::from_millis(40)) },
             sampler_cpu_pct: 0.125,

@@ -175,7 +175,7 @@ fn what_the_server_counted_is_told_where_something_happened() {
     assert!(!shown(&outcome).contains("Server counted"), "nothing was read");
     outcomes::with_counters(&mut outcome);
     let text = shown(&outcome).split_whitespace().collect::<Vec<_>>().join(" ");
-    let expected = "a second: rows_written 4,000, wal_bytes 512 KiB; 12 looks, 1 of which failed, took 30.2 ms";
+    let expected = "a second, by what it had told by then: rows_written 4,000, wal_bytes 512 KiB; 12 looks, 1 of which failed, took 30.2 ms";
     assert!(text.replace('\u{a0}', " ").contains(expected), "{text}");
 }
 

@@ -61,7 +61,8 @@ pub fn with_counters(outcome: &mut Outcome) {
     let stretch = CounterStretch { from_ns: 1_000, to_ns: LENGTH_NS + 1_000, resets: 1, figures };
     outcome.measured.as_mut().unwrap().counters = Some(stretch);
     let failure = Some(Error::new(Cause::Connect, "it starts again"));
-    outcome.counters = Some(CountersCost { looks: 12, failed: 1, took: Duration::from_micros(30_250), failure });
+    outcome.machine.counters =
+        Some(CountersCost { looks: 12, failed: 1, took: Duration::from_micros(30_250), failure });
 }
 
 /// A broker that lost 10 of 110 messages, and acknowledged all.

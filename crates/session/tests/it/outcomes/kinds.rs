@@ -105,6 +105,7 @@ pub fn unreached() -> Outcome {
         stored: Stored::default(),
         measured: None,
         machine: MachineFigures {
+            counters: None,
             resources: vec![],
             storage_bytes_before: None,
             storage_bytes_after: None,
