@@ -50,25 +50,28 @@ mod tests {
     #[test]
     fn buckets_are_one_grouping_in_every_layout() {
         let aggregates = [Aggregate::Mean, Aggregate::Count];
-        let grouping = Grouping::of(What::Buckets(&aggregates, BucketWidth::SECOND)).unwrap();
-        let sql = |layout| {
+        let of_each = Grouping::of(What::Buckets(&aggregates, BucketWidth::SECOND)).unwrap();
+        let of_all = Grouping::of(What::TotalBuckets(&aggregates, BucketWidth::SECOND)).unwrap();
+        let sql = |layout, grouping: &Grouping<'_>| {
             let shape = Shape::new(Arc::new(table(layout, 2, ValueType::F64, "{}")));
             let figures = Figures { devices: Asked::One(1), signals: &[1], aggregates: &aggregates, span: Span::ALL };
-            let sql = figures.of_buckets(&shape, &grouping).unwrap().sql.replace("\"public\".\"t\"", "t");
+            let sql = figures.of_buckets(&shape, grouping).unwrap().sql.replace("\"public\".\"t\"", "t");
             sql.replace("::double precision", "").replace(&grouping.start_of(&ns(&shape)), "START")
         };
         assert_eq!(
-            sql(Layout::Wide),
+            sql(Layout::Wide, &of_each),
             "SELECT device, START, ARRAY[avg(\"select\")][] AS mean, ARRAY[count(\"select\")][] AS many FROM (SELECT \
              device, ts, ctid AS _place, \"a\", \"select\" FROM t) AS r WHERE device = $1 AND ts BETWEEN $2 AND $3 \
              GROUP BY 1, 2 ORDER BY 1, 2"
         );
-        let narrow = sql(Layout::Narrow);
+        let narrow = sql(Layout::Narrow, &of_each);
         assert!(narrow.starts_with("SELECT s.device, s.start, ARRAY[min(mean) FILTER (WHERE s.number = 1)][], "));
         assert!(
-            narrow.contains("(SELECT device, START AS start, number, avg(measurement) AS mean, count("),
+            narrow.contains("(SELECT device AS device, START AS start, number, avg(measurement) AS mean, count("),
             "{narrow}"
         );
+        assert!(sql(Layout::Wide, &of_all).starts_with("SELECT 0, START, ARRAY[avg("));
+        assert!(sql(Layout::Narrow, &of_all).contains("(SELECT 0 AS device, START AS start, number, avg("));
         assert!(narrow.ends_with("AND number = 1 GROUP BY 1, 2, 3) AS s GROUP BY 1, 2 ORDER BY 1, 2"), "{narrow}");
     }
 }
