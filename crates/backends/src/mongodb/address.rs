@@ -14,6 +14,7 @@ const DEFAULT_DATABASE: &str = "iotbench";
 const OF_THE_SERVER: [&str; 3] = ["admin", "config", "local"];
 /// The driver waits so long for a server that takes the operation, as during an election; then it has failed.
 const SELECTION: Duration = Duration::from_secs(2);
+/// An attempt to connect has failed after so long.
 const CONNECT: Duration = Duration::from_secs(10);
 /// How many connections a pool opens at a time.
 const CONNECTING: u32 = 64;

@@ -7,11 +7,14 @@
 
 use super::{address::Address, error::classify};
 use iotbench_core::{Applied, Cause, Error};
-use mongodb::{Client, Database, bson::doc};
+use mongodb::{Client, Database, bson::doc, error::ErrorKind};
 use std::{
     sync::{Mutex, PoisonError},
     thread::{self, ThreadId},
 };
+
+/// How often more than once a new client is waited for as long as for an election, while it connects.
+const WAITS: u32 = 4;
 
 /// The clients of one database.
 #[derive(Debug)]
@@ -53,11 +56,50 @@ impl Clients {
 
     async fn answering(&self, client: &Client) -> Result<Database, Error> {
         let database = client.database(self.address.database.as_str());
-        database.run_command(doc! { "ping": 1 }).await.map_err(|e| classify(&e).applied(Applied::No))?;
-        Ok(database)
+        let mut waited = 0;
+        loop {
+            match database.run_command(doc! { "ping": 1 }).await {
+                Ok(_) => return Ok(database),
+                Err(e) if is_connecting(&e) && waited < WAITS => waited += 1,
+                Err(e) => return Err(classify(&e).applied(Applied::No)),
+            }
+        }
     }
 
     fn fresh(&self) -> Result<Client, Error> {
         Client::with_options(self.address.options()?).map_err(|e| Error::new(Cause::Client, e))
+    }
+}
+
+/// Whether a new client has found no server yet because no attempt to connect has ended, well or badly: on a busy machine that takes longer
+/// than an election is waited for.
+fn is_connecting(error: &mongodb::error::Error) -> bool {
+    matches!(&*error.kind, ErrorKind::ServerSelection { message, .. } if !message.contains(FAILED))
+}
+
+/// What the driver says of a server which it could not connect to.
+const FAILED: &str = "Error: ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selecting(url: &str) -> mongodb::error::Error {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let options = "serverSelectionTimeoutMS=300&connectTimeoutMS=60000";
+            let client = Client::with_uri_str(format!("{url}/?{options}")).await.unwrap();
+            client.database("d").run_command(doc! { "ping": 1 }).await.unwrap_err()
+        })
+    }
+
+    #[test]
+    fn a_server_that_refuses_is_told_from_one_that_has_not_answered_yet() {
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let answer = selecting(&format!("mongodb://{}", silent.local_addr().unwrap()));
+        assert!(is_connecting(&answer), "{answer}");
+        let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let refused = selecting(&format!("mongodb://{gone}"));
+        assert!(!is_connecting(&refused), "{refused}");
     }
 }

@@ -66,7 +66,7 @@ fn two_agents_read_as_one_and_each_answer_is_compared() {
     let answers = found.answers.as_ref().unwrap();
     assert_eq!((answers.wrong, answers.not_judged, answers.skipped), (0, 0, 0), "{answers:?}");
     let reads = found.load.counts.ok;
-    assert!(reads > 100 && answers.right >= reads, "{reads} operations, {answers:?}");
+    assert!(reads > 10 && answers.right >= reads, "{reads} operations, {answers:?}");
     let by_agents: Vec<_> = found.agents.iter().map(|agent| agent.operations.ok).collect();
     assert!(by_agents.iter().all(|&ok| ok > 0) && by_agents.iter().sum::<u64>() == reads, "{by_agents:?} of {reads}");
 }
