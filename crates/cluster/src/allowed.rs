@@ -84,11 +84,15 @@ impl Allowed {
 
     /// Refuses a part of a run that would open more.
     pub(crate) fn check_part(&self, part: &Part, backend: &dyn Backend) -> Result<(), String> {
+        // Whoever sends it, and whatever it did not check itself.
+        if let Some(group) = part.head.plan.with_statements() {
+            return Err(format!("group {:?}: an agent takes no statements of a user's own", group.name));
+        }
         if backend.info().capabilities.embedded {
             return Err(format!("{} lives in one process, and not in an agent's", backend.info().name));
         }
-        let Some(limits) = &self.0 else { return Ok(()) };
         let plan = &part.head.plan;
+        let Some(limits) = &self.0 else { return Ok(()) };
         if let Some(recording) = plan.profile.dataset.file(&part.head.base) {
             limits.file(&recording, None)?;
         }

@@ -309,8 +309,9 @@ mod simulation;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_core::Target;
-    use iotbench_engine::{PlanRequest, parse_profile, plan};
+    use crate::Allowed;
+    use iotbench_core::{Statement, Target};
+    use iotbench_engine::{Expected, OwnStatement, PlanRequest, Question, RequestKind, parse_profile, plan};
     use iotbench_oracle_server::backend::{OracleBackend, target};
     use std::path::Path;
 
@@ -327,9 +328,7 @@ operations = [{ kind = "write", datapoints = 1 }]
 duration = "1h"
 "#;
 
-    /// `http://h` is the database's own port, `http://h:80` another one, and a URL knows no difference.
-    #[test]
-    fn an_agent_is_told_the_port_that_was_written() {
+    fn planned() -> Planned {
         let request = PlanRequest {
             profile: parse_profile("part.toml", PROFILE).unwrap(),
             profile_file: "part.toml".into(),
@@ -338,7 +337,27 @@ duration = "1h"
             target: target(([127, 0, 0, 1], 1).into()),
             now_ns: 0,
         };
-        let mut planned = plan(request, &OracleBackend).unwrap();
+        plan(request, &OracleBackend).unwrap()
+    }
+
+    /// A coordinator that is trusted and means ill, or is of another program, leaves out what ours checks.
+    #[test]
+    fn an_agent_takes_no_statements_whoever_sends_them() {
+        let planned = planned();
+        let mut told = part(&planned, planned.plan.clone(), "in", 0, (true, ReadTerms::default()));
+        let refused = |told: &Part| Allowed::everything().check_part(told, &OracleBackend).unwrap_err();
+        assert!(!refused(&told).contains("statements"), "it is embedded, and that alone is said");
+        let statement = Statement::parse("SELECT pg_read_file('/etc/passwd')").unwrap();
+        let own = OwnStatement { statement, signals: vec![0], window_ns: 1, expected: Expected::default() };
+        told.head.plan.groups[0].operation.kind = RequestKind::Read(Question::Statement(own));
+        let why = refused(&told);
+        assert!(why.contains("takes no statements of a user's own"), "{why}");
+    }
+
+    /// `http://h` is the database's own port, `http://h:80` another one, and a URL knows no difference.
+    #[test]
+    fn an_agent_is_told_the_port_that_was_written() {
+        let mut planned = planned();
         let endpoints =
             ["http://me:p@h:80/", "http://h/", "https://h:8443/"].map(|text| text.parse().unwrap()).to_vec();
         planned.open.target = Target { endpoints, insecure: true, ..Target::default() };

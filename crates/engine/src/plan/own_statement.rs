@@ -71,6 +71,7 @@ pub(super) fn own_statement(
         Ok(statement) => statement,
         Err(e) => return error("statement", e.to_string()),
     };
+    // Those for other backends too: a slip in one is found by whichever is tried first.
     for (name, text) in config.statement.texts() {
         if let Err(e) = Statement::parse(text) {
             return error("statement", format!("that for {name}: {e}"));
@@ -105,13 +106,13 @@ pub(super) fn own_statement(
 
 /// The first parameter that the figure of an answer depends on and the statement does not name.
 fn not_named(statement: &Statement, has_devices: bool, has_signals: bool) -> Option<&'static str> {
-    let names = |parameters: [Parameter; 2]| parameters.iter().any(|&parameter| statement.names(parameter));
+    // Whole seconds are another stretch than the one that the figure is of.
     [
-        (has_devices && !statement.names(Parameter::Device), ":device"),
-        (has_signals && !statement.names(Parameter::Signal), ":signal"),
-        (!names([Parameter::From, Parameter::FromSecond]), ":from"),
-        (!names([Parameter::To, Parameter::ToSecond]), ":to"),
+        (has_devices, Parameter::Device, ":device"),
+        (has_signals, Parameter::Signal, ":signal"),
+        (true, Parameter::From, ":from"),
+        (true, Parameter::To, ":to"),
     ]
     .into_iter()
-    .find_map(|(is_missing, name)| is_missing.then_some(name))
+    .find_map(|(is_needed, parameter, name)| (is_needed && !statement.names(parameter)).then_some(name))
 }

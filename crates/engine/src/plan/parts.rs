@@ -72,13 +72,19 @@ impl Plan {
         (0..parts).zip(ranges).map(part).collect()
     }
 
+    /// The first group that asks what a user wrote.
+    #[must_use]
+    pub fn with_statements(&self) -> Option<&GroupPlan> {
+        let has_one =
+            |group: &&GroupPlan| group.operations().any(|o| matches!(o.question(), Some(Question::Statement(_))));
+        self.groups.iter().find(has_one)
+    }
+
     fn check(&self, parts: u32) -> Result<(), PartsError> {
         if parts == 0 {
             return Err(PartsError::None);
         }
-        let has_statements =
-            |group: &&GroupPlan| group.operations().any(|o| matches!(o.question(), Some(Question::Statement(_))));
-        if let Some(group) = self.groups.iter().find(has_statements) {
+        if let Some(group) = self.with_statements() {
             return Err(PartsError::Statements { group: group.name.clone() });
         }
         let writes_in_sessions = |group: &&GroupPlan| matches!(group.load, Load::PartlyOpen { .. }) && !group.reads();

@@ -201,35 +201,8 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
             let (signals, devices) = (numbers(config, schema)?, of_devices(config));
             Question::Filter { signals, predicate: predicate(config)?, devices, window_ns }
         }
-        OperationKind::Buckets => {
-            let (signals, aggregates, devices) = (numbers(config, schema)?, aggregates(config)?, of_devices(config));
-            Question::Buckets {
-                signals,
-                aggregates,
-                devices,
-                window_ns,
-                width: width(config, window_ns)?,
-                together: false,
-            }
-        }
-        OperationKind::TotalBuckets => {
-            let (signals, aggregates, devices) = (numbers(config, schema)?, aggregates(config)?, of_devices(config));
-            if let Some(figure) = aggregates.iter().find(|figure| matches!(figure, Aggregate::First | Aggregate::Last))
-            {
-                return Err((
-                    "aggregates".into(),
-                    format!("several devices together have no {figure} value: leave it out"),
-                ));
-            }
-            Question::Buckets {
-                signals,
-                aggregates,
-                devices,
-                window_ns,
-                width: width(config, window_ns)?,
-                together: true,
-            }
-        }
+        OperationKind::Buckets => buckets(config, schema, false)?,
+        OperationKind::TotalBuckets => buckets(config, schema, true)?,
         OperationKind::CycleSearch => cycle(context, config)?,
         OperationKind::Statement => {
             Question::Statement(own_statement(context, config, signals(config, schema, |_| true)?)?)
@@ -240,6 +213,18 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
     };
     check_history(context, &question)?;
     Ok(question)
+}
+
+/// Of each device, or of all of them together.
+fn buckets(config: &OperationConfig, schema: &Schema, together: bool) -> Result<Question, FieldError> {
+    let (signals, aggregates, window_ns) = (numbers(config, schema)?, aggregates(config)?, config.window.as_ns());
+    let is_of_one = |figure: &&Aggregate| matches!(figure, Aggregate::First | Aggregate::Last);
+    if let Some(figure) = aggregates.iter().find(is_of_one).filter(|_| together) {
+        let message = format!("several devices together have no {figure} value: leave it out");
+        return Err(("aggregates".into(), message));
+    }
+    let (devices, width) = (of_devices(config), width(config, window_ns)?);
+    Ok(Question::Buckets { signals, aggregates, devices, window_ns, width, together })
 }
 
 fn of_devices(config: &OperationConfig) -> u32 {
