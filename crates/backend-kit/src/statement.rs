@@ -1,7 +1,7 @@
 //! A user's statement as it is sent: its parameters as placeholders or as text, and its answer.
 
 use crate::answer::Answer;
-use iotbench_core::{Error, Parameter, Piece, Reply, Sink, StatementCall, ValueType};
+use iotbench_core::{ComputedBy, Error, Parameter, Piece, Reply, Sink, StatementCall, ValueType};
 
 const NS_OF_SECOND: i64 = 1_000_000_000;
 
@@ -59,18 +59,21 @@ impl<'a> StatementAnswer<'a> {
         self.answer.figures(self.device, [number])
     }
 
-    /// How many bytes the cells were.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Ends the answer, which had so many bytes.
+    /// Ends the answer, of which there are as many bytes as its cells have.
     ///
     /// # Errors
     /// The sink's own.
-    pub fn finish(self, bytes: u64) -> Result<Reply, Error> {
-        self.answer.finish(bytes, iotbench_core::ComputedBy::Server)
+    pub fn finish(self) -> Result<Reply, Error> {
+        let bytes = self.bytes;
+        self.finish_of(bytes)
+    }
+
+    /// Ends the answer, which had so many bytes on the wire.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn finish_of(self, bytes: u64) -> Result<Reply, Error> {
+        self.answer.finish(bytes, ComputedBy::Server)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::{
     Dataset,
     clock::ClockError,
     datasets::{DATASETS, ShapeInfo, nanoseconds, shapes},
-    disturbances::{CLOCK_OFFSET, COMMON_PARAMETERS, Disturbances},
+    dirty::{CLOCK_OFFSET, COMMON_PARAMETERS, DirtyData},
     recording::RecordingError,
 };
 use iotbench_core::{SchemaError, Setting, SettingError, Settings, closest};
@@ -61,7 +61,7 @@ pub struct DatasetInfo {
     pub parameters: &'static [Setting],
     /// The origin unless a profile says otherwise, ns since the Unix epoch.
     pub origin_ns: i64,
-    /// Whether its datapoints are made here, and so can be disturbed.
+    /// Whether its datapoints are made here, and so can be dirty.
     pub(crate) is_simulated: bool,
     pub(crate) open: Open,
 }
@@ -248,10 +248,10 @@ impl DatasetConfig {
         if !info.is_simulated || info.has_clocks() {
             return (info.open)(&parameters, opening);
         }
-        let disturbances = Disturbances::take(&mut parameters)?;
+        let dirt = DirtyData::take(&mut parameters)?;
         let clock_offset_ns = clock_offset_ns(&mut parameters)?;
         let dataset = (info.open)(&parameters, Opening { clock_offset_ns, ..opening })?;
-        disturbances.of(dataset, opening.seed)
+        dirt.of(dataset, opening.seed)
     }
 }
 

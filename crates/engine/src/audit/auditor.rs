@@ -109,8 +109,7 @@ impl<'a> Auditor<'a> {
         if history.runs_of_a_device() > MAX_RUNS {
             return Err(too_scattered());
         }
-        let exactness =
-            Exactness { domain: request.capabilities.domain, decimal: false, absolute: 0.0, adds_up_32_bit: false };
+        let exactness = Exactness::new(request.capabilities.domain, false);
         let expected = ExpectedRows::new(Arc::clone(&request.dataset), exactness);
         let signals = (0..).take(request.dataset.schema().width()).collect();
         let ends = (request.scope == AuditScope::Sample).then(|| Instant::now() + SAMPLE_TIME);

@@ -252,7 +252,7 @@ mod tests {
     }
 
     fn exact() -> Exactness {
-        Exactness { domain: |_| iotbench_core::Domain::Full, decimal: false, absolute: 0.0, adds_up_32_bit: false }
+        Exactness::new(|_| iotbench_core::Domain::Full, false)
     }
 
     /// What comes until there is nothing more, and at most so many.

@@ -30,6 +30,11 @@ pub struct Exactness {
 }
 
 impl Exactness {
+    /// As queries are answered.
+    pub const fn new(domain: fn(ValueType) -> Domain, decimal: bool) -> Self {
+        Self { domain, decimal, absolute: 0.0, adds_up_32_bit: false }
+    }
+
     /// The same for the figure of a user's statement, who leaves the database its own arithmetic: that of 32-bit numbers in their precision,
     /// and the mean of whole numbers to four decimals (MariaDB, MySQL).
     pub fn of_statement(self, history: &History, query: &Query) -> Self {
@@ -214,18 +219,13 @@ mod tests {
     #[test]
     fn values_that_share_an_exponent_may_differ_by_a_part_of_the_greatest() {
         let domain = |_| Domain::RoundedTogether { relative: 1e-12, of_greatest: 1e-17 };
-        let exactness = Exactness { domain, decimal: false, absolute: 0.0, adds_up_32_bit: false };
+        let exactness = Exactness::new(domain, false);
         let same = |got, expected| exactness.same(Value::F64(got), Value::F64(expected));
         assert!(same(1.0 + 9e-13, 1.0) && same(0.0, 1e-12));
         assert!(!same(1.0 + 1e-10, 1.0) && !same(0.0, 1e-10));
         assert!(!exactness.same(Value::I64(1), Value::F64(1.0)));
         assert!(exactness.rounds(ValueType::F64));
-        let exact = Exactness {
-            domain: |_| Domain::Rounded { relative: 0.0 },
-            decimal: false,
-            absolute: 0.0,
-            adds_up_32_bit: false,
-        };
+        let exact = Exactness::new(|_| Domain::Rounded { relative: 0.0 }, false);
         assert!(!exact.rounds(ValueType::F64));
     }
 }

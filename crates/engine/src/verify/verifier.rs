@@ -169,7 +169,7 @@ impl Verifier {
     pub fn start(parts: VerifierParts) -> Result<Self, Error> {
         let (answers, received) = sync_channel(WAITING);
         let VerifierParts { history, domain, decimal, mode, writes } = parts;
-        let exactness = Exactness { domain, decimal, absolute: 0.0, adds_up_32_bit: false };
+        let exactness = Exactness::new(domain, decimal);
         let body = move || compare_all(&received, &mut Truth::new(history), exactness);
         let thread = std::thread::Builder::new().name("iotbench-verify".into()).spawn(body);
         let thread = thread.map_err(|e| Error::new(Cause::Client, format!("cannot start a thread: {e}")))?;

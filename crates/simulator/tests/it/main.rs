@@ -2,7 +2,7 @@
 
 mod allocations;
 mod custom;
-mod disturbances;
+mod dirty;
 mod domains;
 mod encode;
 mod fingerprints;

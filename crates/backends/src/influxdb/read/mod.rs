@@ -3,9 +3,9 @@
 mod count;
 mod decode;
 mod figures;
+mod own_statement;
 mod points;
 mod signal;
-mod user;
 
 pub(crate) use count::count;
 
@@ -180,6 +180,6 @@ impl Reader for InfluxReader {
     }
 
     async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        self.answer_user(call, sink).await
+        self.answer_statement(call, sink).await
     }
 }

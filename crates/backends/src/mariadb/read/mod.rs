@@ -4,6 +4,7 @@ mod bulk;
 mod figures;
 mod narrow;
 mod newest;
+mod own_statement;
 mod pager;
 #[cfg(test)]
 mod plans;
@@ -11,7 +12,6 @@ mod points;
 mod record;
 mod selection;
 mod stream;
-mod user;
 
 use super::{
     error::classify,
@@ -332,6 +332,6 @@ impl Reader for MariaDbReader {
     }
 
     async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        self.answer_user(call, sink).await
+        self.answer_statement(call, sink).await
     }
 }

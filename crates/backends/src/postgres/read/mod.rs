@@ -5,13 +5,13 @@ mod bulk;
 mod count;
 mod figures;
 mod figures_in_shards;
+mod own_statement;
 #[cfg(test)]
 mod plans;
 mod points;
 mod select;
 mod shape;
 mod statement;
-mod user;
 
 use super::{error::classify, layout::Table};
 use async_trait::async_trait;
@@ -196,6 +196,6 @@ impl Reader for PostgresReader {
     }
 
     async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        self.answer_user(call, sink).await
+        self.answer_statement(call, sink).await
     }
 }

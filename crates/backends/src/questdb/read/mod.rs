@@ -1,7 +1,7 @@
 //! One connection that reads: every query is one or two of SQL, and the server's work.
 
 mod figures;
-mod user;
+mod own_statement;
 
 pub(crate) use figures::count;
 
@@ -202,6 +202,6 @@ impl Reader for QuestReader {
     }
 
     async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        self.answer_user(call, sink).await
+        self.answer_statement(call, sink).await
     }
 }

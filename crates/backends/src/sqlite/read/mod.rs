@@ -2,12 +2,12 @@
 
 mod bulk;
 mod narrow;
+mod own_statement;
 #[cfg(test)]
 mod plans;
 mod points;
 mod record;
 mod selection;
-mod user;
 
 use super::{error::classify, interrupt::Interruption};
 use async_trait::async_trait;
@@ -328,7 +328,7 @@ impl Reader for SqliteReader {
 
     async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.interruption.begin_call();
-        self.answer_user(call, sink)
+        self.answer_statement(call, sink)
     }
 
     fn interrupt(&self) -> Option<Arc<dyn Interrupt>> {

@@ -47,7 +47,7 @@ impl Stored {
 }
 
 fn exact() -> Exactness {
-    Exactness { domain: |_| Domain::Full, decimal: false, absolute: 0.0, adds_up_32_bit: false }
+    Exactness::new(|_| Domain::Full, false)
 }
 
 fn merged(segments: Vec<Segment>, stored: &Stored, exactness: Exactness, may_lose: bool) -> (Findings, u64) {
@@ -254,12 +254,7 @@ fn a_rounded_value_is_right_where_the_database_rounds() {
         let ns = batch.timestamps_ns()[row];
         stored.push(&batch, row, 0, ns, |_, value| Some(value * (1.0 + 2.0 * f32::EPSILON)));
     });
-    let rounding = Exactness {
-        domain: |_| Domain::Rounded { relative: 1e-6 },
-        decimal: false,
-        absolute: 0.0,
-        adds_up_32_bit: false,
-    };
+    let rounding = Exactness::new(|_| Domain::Rounded { relative: 1e-6 }, false);
     let right = |exactness| merged(segments(0, &[(0..5, Fate::Acked)]), &stored, exactness, false).0.right();
     assert_eq!((right(rounding), right(exact())), (5, 0));
 }

@@ -13,7 +13,7 @@ use iotbench_simulator::{Dataset, DatasetConfig};
 use proptest::prelude::*;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
-const EXACT: Exactness = Exactness { domain: |_| Domain::Full, decimal: false, absolute: 0.0, adds_up_32_bit: false };
+const EXACT: Exactness = Exactness::new(|_| Domain::Full, false);
 const DEVICES: u32 = 3;
 /// Datapoints that each of the first two devices has before the load.
 const HISTORY: u64 = 12;

@@ -32,7 +32,7 @@ use crate::{
     config::{DEFAULT_ORIGIN_NS, DatasetInfo, Opening, typed},
     counter_hash::CounterHash,
     datasets::nanoseconds,
-    disturbances::Disturbances,
+    dirty::DirtyData,
     text_file::read_regular_text,
 };
 use iotbench_core::{Batch, Run, Schema, Setting, Settings};
@@ -90,7 +90,7 @@ impl Default for Parameters {
 
 fn open(parameters: &Settings, opening: Opening<'_>) -> Result<Arc<dyn Dataset>, ParameterError> {
     let mut parameters = with_file(parameters, opening.base)?;
-    let disturbances = Disturbances::take(&mut parameters)?;
+    let dirt = DirtyData::take(&mut parameters)?;
     let parameters: Parameters = typed(&parameters, PARAMETERS)?;
     let period_ns = nanoseconds("interval", parameters.interval)?;
     let plan = ClockPlan {
@@ -107,7 +107,7 @@ fn open(parameters: &Settings, opening: Opening<'_>) -> Result<Arc<dyn Dataset>,
         .map(|(place, table)| CustomSignal::new(place, table, period_ns, hash))
         .collect::<Result<_, _>>()?;
     let schema = Schema::new(signals.iter().map(CustomSignal::signal).collect())?;
-    disturbances.of(Arc::new(Custom { schema, clock, signals, device_prefix: parameters.device_prefix }), opening.seed)
+    dirt.of(Arc::new(Custom { schema, clock, signals, device_prefix: parameters.device_prefix }), opening.seed)
 }
 
 /// The parameters, completed by those in the file that they name.

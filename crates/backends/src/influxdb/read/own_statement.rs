@@ -36,7 +36,11 @@ impl Spelling for Words<'_> {
 }
 
 impl InfluxReader {
-    pub(super) async fn answer_user(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+    pub(super) async fn answer_statement(
+        &mut self,
+        call: &StatementCall<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
         let table = Arc::clone(&self.table);
         let statement = spelled(call, &mut Words(&table));
         let mut answer = StatementAnswer::new(call, sink);
@@ -47,6 +51,6 @@ impl InfluxReader {
                 series.rows().try_for_each(|row| answer.row(first_number(row.get(first..).unwrap_or_default()), 0))
             })
             .await?;
-        answer.finish(bytes)
+        answer.finish_of(bytes)
     }
 }

@@ -32,7 +32,7 @@ impl Spelling for Words<'_> {
 }
 
 impl SqliteReader {
-    pub(super) fn answer_user(&self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+    pub(super) fn answer_statement(&self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let mut words = Words { table: &self.table, numbers: Vec::new() };
         let sql = spelled(call, &mut words);
         let mut statement = self.connection.prepare_cached(&sql).map_err(|e| classify(&e))?;
@@ -54,8 +54,7 @@ impl SqliteReader {
             }
             answer.row(number.flatten(), bytes)?;
         }
-        let bytes = answer.bytes();
-        answer.finish(bytes)
+        answer.finish()
     }
 }
 

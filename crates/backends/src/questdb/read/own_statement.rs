@@ -32,11 +32,15 @@ impl Spelling for Words<'_> {
 }
 
 impl QuestReader {
-    pub(super) async fn answer_user(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+    pub(super) async fn answer_statement(
+        &mut self,
+        call: &StatementCall<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
         let table = Arc::clone(&self.table);
         let sql = spelled(call, &mut Words(&table));
         let mut answer = StatementAnswer::new(call, sink);
         let bytes = self.client.ask(&sql, |row| answer.row(first_number(row), 0)).await?;
-        answer.finish(bytes)
+        answer.finish_of(bytes)
     }
 }

@@ -32,12 +32,12 @@ pub const COMMON_PARAMETERS: &[Setting] = &[
 ];
 
 /// Those of them that are about the way.
-const DISTURBANCES: &[Setting] = COMMON_PARAMETERS.split_at(1).1;
+const DIRTY: &[Setting] = COMMON_PARAMETERS.split_at(1).1;
 
 /// What goes wrong, as written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Disturbances {
+pub(crate) struct DirtyData {
     gaps: Option<GapsConfig>,
     late: Option<LateConfig>,
     out_of_order: Option<OutOfOrderConfig>,
@@ -64,15 +64,15 @@ struct OutOfOrderConfig {
     window: u32,
 }
 
-impl Disturbances {
+impl DirtyData {
     /// Takes their keys out of a dataset's parameters.
     pub(crate) fn take(parameters: &mut Settings) -> Result<Self, ParameterError> {
         let taken = |s: &Setting| Some((s.key.to_owned(), parameters.0.remove(s.key)?));
-        let taken = DISTURBANCES.iter().filter_map(taken).collect();
-        typed(&Settings(taken), DISTURBANCES)
+        let taken = DIRTY.iter().filter_map(taken).collect();
+        typed(&Settings(taken), DIRTY)
     }
 
-    /// A dataset that is disturbed so; the same where nothing goes wrong.
+    /// A dataset that is dirty so; the same where nothing goes wrong.
     pub(crate) fn of(self, dataset: Arc<dyn Dataset>, seed: u64) -> Result<Arc<dyn Dataset>, ParameterError> {
         let period_ns = dataset.period_ns();
         let gaps = self.gaps.map(|gaps| gaps.meant(period_ns)).transpose()?;
@@ -81,7 +81,7 @@ impl Disturbances {
         if gaps.is_none() && late.is_none() && scrambled.is_none() {
             return Ok(dataset);
         }
-        Ok(Arc::new(Disturbed { dataset, order: SendingOrder::new(seed, gaps, late, scrambled) }))
+        Ok(Arc::new(Dirty { dataset, order: SendingOrder::new(seed, gaps, late, scrambled) }))
     }
 }
 
@@ -137,12 +137,12 @@ fn blocks(key: &str, share: f64, length: u64) -> Result<u64, ParameterError> {
 
 /// A dataset that is sent in another order, and not all of it.
 #[derive(Debug)]
-struct Disturbed {
+struct Dirty {
     dataset: Arc<dyn Dataset>,
     order: SendingOrder,
 }
 
-impl Dataset for Disturbed {
+impl Dataset for Dirty {
     fn schema(&self) -> &Schema {
         self.dataset.schema()
     }

@@ -39,7 +39,11 @@ impl Spelling for Words<'_> {
 }
 
 impl MariaDbReader {
-    pub(super) async fn answer_user(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+    pub(super) async fn answer_statement(
+        &mut self,
+        call: &StatementCall<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
         if !self.is_read_only {
             execute(&mut self.connection, READ_ONLY).await?;
             self.is_read_only = true;
@@ -56,8 +60,7 @@ impl MariaDbReader {
             let (number, bytes) = first_number(&row)?;
             answer.row(number, bytes)?;
         }
-        let bytes = answer.bytes();
-        answer.finish(bytes)
+        answer.finish()
     }
 }
 

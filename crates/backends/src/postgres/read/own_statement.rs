@@ -39,7 +39,11 @@ impl Spelling for Words<'_> {
 }
 
 impl PostgresReader {
-    pub(super) async fn answer_user(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+    pub(super) async fn answer_statement(
+        &mut self,
+        call: &StatementCall<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
         if !self.is_read_only {
             sqlx::query(READ_ONLY).execute(&mut self.connection).await.map_err(|e| classify(&e))?;
             self.is_read_only = true;
@@ -55,8 +59,7 @@ impl PostgresReader {
             let (number, bytes) = first_number(&row)?;
             answer.row(number, bytes)?;
         }
-        let bytes = answer.bytes();
-        answer.finish(bytes)
+        answer.finish()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Whatever is simulated can be disturbed: another order, and the same datapoints.
+//! Whatever is simulated can be dirty: another order, and the same datapoints.
 
 use iotbench_core::{Batch, Run};
 use iotbench_simulator::{DATASETS, DEFAULT_ORIGIN_NS, Dataset, DatasetConfig};
@@ -32,8 +32,8 @@ fn what_is_late_or_scrambled_is_sent_once_and_with_its_own_time_and_values() {
         let by = format!("{}ns", 20 * plain.period_ns());
         let late = opened(name, &[("late", json!({ "share": 0.1, "by": by }))]);
         let scrambled = opened(name, &[("out_of_order", json!({ "share": 0.5, "window": 8 }))]);
-        for disturbed in [&late, &scrambled] {
-            let order = order(&**disturbed, 2);
+        for dirty in [&late, &scrambled] {
+            let order = order(&**dirty, 2);
             assert!(order.windows(2).any(|pair| pair[1] < pair[0]), "{name}: nothing comes after a later one");
             let mut once = order.clone();
             once.sort_unstable();
@@ -42,7 +42,7 @@ fn what_is_late_or_scrambled_is_sent_once_and_with_its_own_time_and_values() {
             let run = Run { device: 2, first: 100, count: 50 };
             let (mut of_plain, mut of_disturbed) = (Batch::new(plain.schema()), Batch::new(plain.schema()));
             plain.fill(run, &mut of_plain);
-            disturbed.fill(run, &mut of_disturbed);
+            dirty.fill(run, &mut of_disturbed);
             assert_eq!(of_plain, of_disturbed, "{name}");
         }
     }
