@@ -82,6 +82,14 @@ pub struct CounterSource {
     pub field: &'static str,
 }
 
+impl CounterSource {
+    /// This counter from this field.
+    #[must_use]
+    pub const fn new(counter: Counter, field: &'static str) -> Self {
+        Self { counter, field }
+    }
+}
+
 /// A counter, and how far it had come.
 pub type Counted = (Counter, u64);
 

@@ -9,18 +9,14 @@ use iotbench_core::{Counted, Counter, CounterReader, CounterSource, Error, Name}
 
 /// Where each is from.
 pub(crate) const SOURCES: &[CounterSource] = &[
-    of(Counter::RowsWritten, "write.pointReq"),
-    of(Counter::Flushes, "tsm1_engine.cacheCompactions"),
-    of(
+    CounterSource::new(Counter::RowsWritten, "write.pointReq"),
+    CounterSource::new(Counter::Flushes, "tsm1_engine.cacheCompactions"),
+    CounterSource::new(
         Counter::Compactions,
         "tsm1_engine.tsmLevel1Compactions + tsmLevel2Compactions + tsmLevel3Compactions + tsmFullCompactions + \
          tsmOptimizeCompactions",
     ),
 ];
-
-const fn of(counter: Counter, field: &'static str) -> CounterSource {
-    CounterSource { counter, field }
-}
 
 const STATEMENT: &str = "SHOW STATS FOR 'write'; SHOW STATS FOR 'tsm1_engine'";
 const COMPACTIONS: [&str; 5] = [

@@ -8,25 +8,27 @@ use std::collections::BTreeMap;
 
 /// Where each is from; all are of the whole server.
 pub(crate) const SOURCES: &[CounterSource] = &[
-    of(Counter::RowsWritten, "Innodb_rows_inserted; where that is gone, and with MyRocks, Handler_write"),
-    of(Counter::RowsRead, "Innodb_rows_read; where that is gone, and with MyRocks, Rows_read"),
-    of(Counter::Transactions, "Handler_commit: of a transaction, one of each engine that took part"),
-    of(Counter::Rollbacks, "Handler_rollback"),
-    of(
+    CounterSource::new(
+        Counter::RowsWritten,
+        "Innodb_rows_inserted; where that is gone, and with MyRocks, Handler_write",
+    ),
+    CounterSource::new(Counter::RowsRead, "Innodb_rows_read; where that is gone, and with MyRocks, Rows_read"),
+    CounterSource::new(Counter::Transactions, "Handler_commit: of a transaction, one of each engine that took part"),
+    CounterSource::new(Counter::Rollbacks, "Handler_rollback"),
+    CounterSource::new(
         Counter::CacheHits,
         "Innodb_buffer_pool_read_requests - Innodb_buffer_pool_reads; with MyRocks Rocksdb_block_cache_hit",
     ),
-    of(Counter::CacheMisses, "Innodb_buffer_pool_reads; with MyRocks Rocksdb_block_cache_miss"),
-    of(Counter::WalBytes, "Innodb_os_log_written; with MyRocks Rocksdb_wal_bytes"),
-    of(Counter::WalSyncs, "Innodb_os_log_fsyncs, where there is one; with MyRocks Rocksdb_wal_synced"),
-    of(Counter::PagesWritten, "Innodb_pages_written; not with MyRocks"),
-    of(Counter::LockWaits, "Innodb_row_lock_waits; not with MyRocks"),
-    of(Counter::Deadlocks, "Innodb_deadlocks, where there is one; with MyRocks Rocksdb_row_lock_deadlocks"),
+    CounterSource::new(Counter::CacheMisses, "Innodb_buffer_pool_reads; with MyRocks Rocksdb_block_cache_miss"),
+    CounterSource::new(Counter::WalBytes, "Innodb_os_log_written; with MyRocks Rocksdb_wal_bytes"),
+    CounterSource::new(Counter::WalSyncs, "Innodb_os_log_fsyncs, where there is one; with MyRocks Rocksdb_wal_synced"),
+    CounterSource::new(Counter::PagesWritten, "Innodb_pages_written; not with MyRocks"),
+    CounterSource::new(Counter::LockWaits, "Innodb_row_lock_waits; not with MyRocks"),
+    CounterSource::new(
+        Counter::Deadlocks,
+        "Innodb_deadlocks, where there is one; with MyRocks Rocksdb_row_lock_deadlocks",
+    ),
 ];
-
-const fn of(counter: Counter, field: &'static str) -> CounterSource {
-    CounterSource { counter, field }
-}
 
 /// A way to a counter: a variable, and what is taken from it.
 struct Way {

@@ -10,19 +10,15 @@ use mongodb::{
 
 /// Where each is from; a router of shards has those of `metrics` alone.
 pub(crate) const SOURCES: &[CounterSource] = &[
-    of(Counter::RowsWritten, "metrics.document.inserted"),
-    of(Counter::RowsRead, "metrics.queryExecutor.scannedObjects"),
-    of(Counter::CacheHits, "wiredTiger.cache: pages requested from the cache - pages read into cache"),
-    of(Counter::CacheMisses, "wiredTiger.cache: pages read into cache"),
-    of(Counter::WalBytes, "wiredTiger.log: log bytes written"),
-    of(Counter::WalSyncs, "wiredTiger.log: log sync operations"),
-    of(Counter::Checkpoints, "wiredTiger.transaction: transaction checkpoints, where there is one"),
-    of(Counter::PagesWritten, "wiredTiger.cache: pages written from cache"),
+    CounterSource::new(Counter::RowsWritten, "metrics.document.inserted"),
+    CounterSource::new(Counter::RowsRead, "metrics.queryExecutor.scannedObjects"),
+    CounterSource::new(Counter::CacheHits, "wiredTiger.cache: pages requested from the cache - pages read into cache"),
+    CounterSource::new(Counter::CacheMisses, "wiredTiger.cache: pages read into cache"),
+    CounterSource::new(Counter::WalBytes, "wiredTiger.log: log bytes written"),
+    CounterSource::new(Counter::WalSyncs, "wiredTiger.log: log sync operations"),
+    CounterSource::new(Counter::Checkpoints, "wiredTiger.transaction: transaction checkpoints, where there is one"),
+    CounterSource::new(Counter::PagesWritten, "wiredTiger.cache: pages written from cache"),
 ];
-
-const fn of(counter: Counter, field: &'static str) -> CounterSource {
-    CounterSource { counter, field }
-}
 
 /// Sections that are left out of the answer, as far as a version has them.
 const LEFT_OUT: [&str; 12] = [

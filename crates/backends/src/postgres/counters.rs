@@ -7,30 +7,26 @@ use sqlx::{PgConnection, Row};
 
 /// Where each is from; of the database that holds the table, or of the whole server.
 pub(crate) const SOURCES: &[CounterSource] = &[
-    of(Counter::RowsWritten, "pg_stat_database.tup_inserted"),
-    of(Counter::RowsRead, "pg_stat_database.tup_returned"),
-    of(Counter::Transactions, "pg_stat_database.xact_commit"),
-    of(Counter::Rollbacks, "pg_stat_database.xact_rollback"),
-    of(Counter::CacheHits, "pg_stat_database.blks_hit"),
-    of(Counter::CacheMisses, "pg_stat_database.blks_read"),
-    of(Counter::WalBytes, "pg_stat_wal.wal_bytes (from 14)"),
-    of(Counter::WalSyncs, "pg_stat_wal.wal_sync (14 to 17)"),
-    of(
+    CounterSource::new(Counter::RowsWritten, "pg_stat_database.tup_inserted"),
+    CounterSource::new(Counter::RowsRead, "pg_stat_database.tup_returned"),
+    CounterSource::new(Counter::Transactions, "pg_stat_database.xact_commit"),
+    CounterSource::new(Counter::Rollbacks, "pg_stat_database.xact_rollback"),
+    CounterSource::new(Counter::CacheHits, "pg_stat_database.blks_hit"),
+    CounterSource::new(Counter::CacheMisses, "pg_stat_database.blks_read"),
+    CounterSource::new(Counter::WalBytes, "pg_stat_wal.wal_bytes (from 14)"),
+    CounterSource::new(Counter::WalSyncs, "pg_stat_wal.wal_sync (14 to 17)"),
+    CounterSource::new(
         Counter::Checkpoints,
         "pg_stat_bgwriter.checkpoints_timed + checkpoints_req; from 17 pg_stat_checkpointer.num_timed + num_requested",
     ),
-    of(
+    CounterSource::new(
         Counter::PagesWritten,
         "pg_stat_bgwriter.buffers_checkpoint + buffers_clean; from 17 pg_stat_checkpointer.buffers_written + \
          pg_stat_bgwriter.buffers_clean",
     ),
-    of(Counter::Deadlocks, "pg_stat_database.deadlocks"),
-    of(Counter::TempBytes, "pg_stat_database.temp_bytes"),
+    CounterSource::new(Counter::Deadlocks, "pg_stat_database.deadlocks"),
+    CounterSource::new(Counter::TempBytes, "pg_stat_database.temp_bytes"),
 ];
-
-const fn of(counter: Counter, field: &'static str) -> CounterSource {
-    CounterSource { counter, field }
-}
 
 /// A figure of the query, and from which of `server_version_num` to before which the server has it.
 struct Column {

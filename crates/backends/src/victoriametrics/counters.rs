@@ -7,18 +7,14 @@ use std::collections::BTreeMap;
 
 /// Where each is from; of those with a label `type`, all types together, or those that are named.
 pub(crate) const SOURCES: &[CounterSource] = &[
-    of(Counter::RowsWritten, "vm_rows_inserted_total"),
-    of(Counter::CacheHits, "vm_cache_requests_total - vm_cache_misses_total of the blocks below"),
-    of(
+    CounterSource::new(Counter::RowsWritten, "vm_rows_inserted_total"),
+    CounterSource::new(Counter::CacheHits, "vm_cache_requests_total - vm_cache_misses_total of the blocks below"),
+    CounterSource::new(
         Counter::CacheMisses,
         "vm_cache_misses_total of storage/indexBlocks, indexdb/indexBlocks and indexdb/dataBlocks",
     ),
-    of(Counter::Compactions, "vm_merges_total"),
+    CounterSource::new(Counter::Compactions, "vm_merges_total"),
 ];
-
-const fn of(counter: Counter, field: &'static str) -> CounterSource {
-    CounterSource { counter, field }
-}
 
 const BLOCKS: [&str; 3] = ["storage/indexBlocks", "indexdb/indexBlocks", "indexdb/dataBlocks"];
 

@@ -29,9 +29,23 @@ pub struct CounterStretch {
     pub figures: Vec<CounterFigure>,
 }
 
-/// What a counter grew by. One that is lower than before began anew, and what it has now was counted since.
-pub(super) fn counter_growth(before: u64, now: u64) -> u64 {
-    now.checked_sub(before).unwrap_or(now)
+/// Whether the server began anew between two looks: half at least of what it had counted is lower than before. A single one that is lower
+/// is the difference of two that were not read at one instant.
+pub(super) fn has_begun_anew(values: impl Iterator<Item = (u64, u64)>) -> bool {
+    let (mut all, mut lower) = (0, 0);
+    for (before, now) in values.filter(|&(before, _)| before > 0) {
+        all += 1;
+        lower += usize::from(now < before);
+    }
+    lower > 0 && 2 * lower >= all
+}
+
+/// What a counter grew by. Of a server that began anew, what it has now was counted since.
+pub(super) fn counter_growth(before: u64, now: u64, is_anew: bool) -> u64 {
+    match now.checked_sub(before) {
+        None if is_anew => now,
+        growth => growth.unwrap_or(0),
+    }
 }
 
 /// Adds up looks.
@@ -73,14 +87,15 @@ impl CounterAccount {
             return;
         };
         found.to_ns = look.at_ns;
-        let mut is_reset = false;
+        let values = found.figures.iter().filter_map(|figure| Some((figure.last, look.value(figure.counter)?)));
+        let is_anew = has_begun_anew(values);
         for figure in &mut found.figures {
             let Some(now) = look.value(figure.counter) else { continue };
-            is_reset |= now < figure.last;
-            figure.growth = figure.growth.saturating_add(counter_growth(figure.last, now));
-            figure.last = now;
+            figure.growth = figure.growth.saturating_add(counter_growth(figure.last, now, is_anew));
+            // What was only lower for an instant is counted once.
+            figure.last = if is_anew { now } else { now.max(figure.last) };
         }
-        found.resets += u64::from(is_reset);
+        found.resets += u64::from(is_anew);
     }
 
     /// `None` where there were not two looks.
@@ -116,6 +131,22 @@ mod tests {
         let stretch = account.stretch().unwrap();
         assert_eq!((stretch.figures[0].growth, stretch.resets), (30 + 20 + 5, 1));
         assert_eq!((stretch.figures[0].first, stretch.figures[0].last), (100, 25));
+    }
+
+    /// Two figures of a server are not read at one instant, and their difference may be one lower than before.
+    #[test]
+    fn one_that_is_lower_for_an_instant_began_nothing_anew() {
+        let values = |hits, rest: u64| {
+            let others = [Counter::RowsWritten, Counter::CacheMisses, Counter::WalBytes].map(|counter| (counter, rest));
+            [(Counter::CacheHits, hits)].into_iter().chain(others).collect::<Vec<_>>().into()
+        };
+        let mut account = CounterAccount::from(0);
+        for (at_ns, hits, rest) in [(1, 1_000_000, 5), (2, 999_999, 6), (3, 1_000_010, 7)] {
+            account.add(&CounterLook { at_ns, values: values(hits, rest) });
+        }
+        let stretch = account.stretch().unwrap();
+        let hits = stretch.figures.iter().find(|figure| figure.counter == Counter::CacheHits).unwrap();
+        assert_eq!((hits.growth, stretch.resets), (10, 0));
     }
 
     #[test]

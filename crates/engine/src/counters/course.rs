@@ -2,7 +2,7 @@
 
 use super::{
     CounterLook, CounterStretch,
-    account::{CounterAccount, counter_growth},
+    account::{CounterAccount, counter_growth, has_begun_anew},
 };
 use iotbench_core::Counter;
 use iotbench_recorder::WINDOW_NS;
@@ -62,9 +62,11 @@ impl CounterCourse {
         let mut growth = vec![None; self.counters.len()];
         while let Some(look) = self.waiting.pop_front_if(|look| look.at_ns < end_ns) {
             if let Some(told) = &self.told {
+                let both = |&counter: &Counter| told.value(counter).zip(look.value(counter));
+                let is_anew = has_begun_anew(self.counters.iter().filter_map(both));
                 for (counter, growth) in self.counters.iter().zip(&mut growth) {
-                    let Some((before, now)) = told.value(*counter).zip(look.value(*counter)) else { continue };
-                    *growth = Some(counter_growth(before, now).saturating_add(growth.unwrap_or(0)));
+                    let Some((before, now)) = both(counter) else { continue };
+                    *growth = Some(counter_growth(before, now, is_anew).saturating_add(growth.unwrap_or(0)));
                 }
             }
             self.told = Some(look);
