@@ -88,6 +88,10 @@ impl<'a> Answer<'a> {
     }
 
     fn flush(&mut self) -> Result<(), Error> {
+        // A server may answer about fewer signals than it was asked about.
+        if self.chunk.columns.iter().any(|column| column.len() != self.chunk.len()) {
+            return Err(Error::new(Cause::Protocol, "the answer has fewer columns than were asked for"));
+        }
         self.sink.push(&self.chunk)?;
         self.chunk.clear();
         Ok(())
@@ -118,6 +122,14 @@ mod tests {
             counts_row(beyond, 0, ComputedBy::Server, &mut |_: &Chunk| Ok(())).unwrap_err().cause,
             Cause::Protocol
         );
+    }
+
+    #[test]
+    fn a_row_with_fewer_values_than_were_asked_for_is_no_answer() {
+        let mut sink = |_: &Chunk| -> Result<(), Error> { panic!("it was handed over") };
+        let mut answer = Answer::new(&mut sink, [ValueType::F64; 2]);
+        answer.row(0, 0, |columns| columns[0].push(None)).unwrap();
+        assert_eq!(answer.finish(0, ComputedBy::Server).unwrap_err().cause, Cause::Protocol);
     }
 
     #[test]
