@@ -4,7 +4,7 @@
 //! times before and after one, the one newest datapoint, a limit. A backend says an [`Ask`] in its own language.
 
 use crate::span::Span;
-use iotbench_core::{Aggregate, BucketWidth, Devices, Direction, Predicate, Query, SignalId, TableSpec};
+use iotbench_core::{Aggregate, BucketWidth, Devices, Direction, Predicate, Query, SignalId, TableSpec, TagValue, Tagged, Tags};
 use std::slice::from_ref;
 
 /// Which devices are asked for.
@@ -16,6 +16,8 @@ pub enum Asked<'a> {
     One(u32),
     /// These, ascending: none, or several.
     Some(&'a [u32]),
+    /// Those with one value of a tag.
+    Tagged(&'a Tagged),
 }
 
 impl<'a> Asked<'a> {
@@ -28,6 +30,7 @@ impl<'a> Asked<'a> {
                 [device] => Self::One(*device),
                 list => Self::Some(list),
             },
+            Devices::Tagged(tagged) => Self::Tagged(tagged),
         }
     }
 
@@ -36,6 +39,7 @@ impl<'a> Asked<'a> {
     pub fn in_table(self, table: &TableSpec) -> Option<Self> {
         match self {
             Self::Some([]) => None,
+            Self::Tagged(tagged) if tagged.devices.is_empty() => None,
             asked if table.has_device_column() => Some(asked),
             asked => asked.contains(0).then_some(Self::All),
         }
@@ -48,7 +52,15 @@ impl<'a> Asked<'a> {
             Self::All => None,
             Self::One(device) => Some(from_ref(device)),
             Self::Some(list) => Some(list),
+            Self::Tagged(tagged) => Some(&tagged.devices),
         }
+    }
+
+    /// The name of the tag and the value that they have, where these are what is asked for.
+    #[must_use]
+    pub fn tagged<'t>(&self, tags: &'t Tags) -> Option<(&'t str, TagValue<'t>)> {
+        let Self::Tagged(tagged) = self else { return None };
+        Some((&tags.as_slice().get(usize::from(tagged.tag))?.name, tags.value(tagged.tag, tagged.choice)?))
     }
 
     /// Whether this device is asked for.
@@ -58,6 +70,7 @@ impl<'a> Asked<'a> {
             Self::All => true,
             Self::One(one) => one == device,
             Self::Some(list) => list.contains(&device),
+            Self::Tagged(tagged) => tagged.devices.binary_search(&device).is_ok(),
         }
     }
 }
@@ -192,7 +205,7 @@ impl<'a> Ask<'a> {
     #[must_use]
     pub fn wants_something(&self) -> bool {
         let is_of_no_figure = matches!(self.what, What::Figures([]) | What::Buckets([], _) | What::TotalBuckets([], _));
-        self.limit > 0 && self.devices != Asked::Some(&[]) && !is_of_no_figure
+        self.limit > 0 && self.devices.list() != Some(&[]) && !is_of_no_figure
     }
 
     /// The datapoints that it is about, themselves.
@@ -237,7 +250,7 @@ fn beside(direction: Direction) -> Option<(Span, Order)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_core::{Layout, Marker, Name, Schema, Signal, TimeRange, ValueType};
+    use iotbench_core::{Layout, Marker, Name, Schema, Signal, Tag, TagValues, TimeRange, ValueType};
     use std::ops::Bound;
 
     const ALL: &[SignalId] = &[0, 1, 2];
@@ -374,6 +387,19 @@ mod tests {
         assert_eq!(within(1), [Some(Asked::All), None, Some(Asked::All), None]);
         assert_eq!(Asked::One(3).list(), Some(&[3][..]));
         assert_eq!((Asked::Some(&[3, 4]).list(), Asked::All.list()), (Some(&[3, 4][..]), None));
+    }
+
+    #[test]
+    fn devices_of_a_tag_are_a_list_with_a_name() {
+        let values = TagValues::OneOf(["x", "y"].map(Into::into).to_vec());
+        let tags = Tags::new(0, vec![Tag { name: "site".into(), values }]).unwrap();
+        let tagged = |devices: &[u32]| Devices::Tagged(Tagged { tag: 0, choice: 1, devices: devices.to_vec() });
+        let (some, none) = (tagged(&[3, 9]), tagged(&[]));
+        let asked = Asked::of(&some);
+        assert_eq!(asked.tagged(&tags).map(|(name, value)| (name, value.to_string())), Some(("site", "y".into())));
+        assert_eq!((asked.list(), asked.contains(9), asked.contains(4)), (Some(&[3, 9][..]), true, false));
+        assert_eq!((Asked::All.tagged(&tags), Asked::Some(&[3]).tagged(&tags)), (None, None));
+        assert!(!Ask::stretch(Asked::of(&none), ALL, Span::ALL).wants_something());
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl<'a> Subject<'a> {
     pub(crate) fn misfit(&self, schema: &Schema) -> Option<Misfit> {
         let backend = self.fixture.backend();
         let unit = self.capabilities().time_unit.ns();
-        self.capabilities().fit(backend.info().name, self.layout, schema, unit).err()
+        backend.info().fit(self.layout, schema, unit).err()
     }
 
     pub(crate) fn table(&self, schema: &Schema, devices: u32, run_id: &str) -> Result<TableSpec, Failure> {

@@ -150,6 +150,19 @@ pub enum Misfit {
         /// Its unit.
         unit: TimeUnit,
     },
+    /// More tags than it stores.
+    #[error("{backend} stores {} of a device, and these have {got}: leave some out with dataset.tags", match most {
+        0 => "no tags".to_owned(),
+        most => format!("at most {most} tags"),
+    })]
+    Tags {
+        /// The backend's name.
+        backend: String,
+        /// How many it stores.
+        most: usize,
+        /// How many there are.
+        got: usize,
+    },
 }
 
 impl Capabilities {

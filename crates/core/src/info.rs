@@ -1,6 +1,6 @@
 //! What is known of a kind of database before any of it is opened.
 
-use crate::{Capabilities, CounterSource, PromiseLevel, Recipe, Setting, Variant};
+use crate::{Capabilities, CounterSource, Layout, Misfit, PromiseLevel, Recipe, Schema, Setting, Variant};
 
 /// What is known of a kind of database before any of it is opened: facts, and nothing that has to be asked.
 #[derive(Clone, Debug)]
@@ -25,6 +25,8 @@ pub struct BackendInfo {
     pub variants: &'static [Variant],
     /// The option of an address that says that nothing is encrypted, as on private servers; `None`: its scheme says it.
     pub plain_text: Option<(&'static str, &'static str)>,
+    /// The most tags of a device that it stores and finds devices by; 0: none.
+    pub most_tags: usize,
     /// The language of the statements that users may write themselves; `None`: it takes none.
     pub statements: Option<&'static str>,
     /// Whether its driver takes what a server sends without a limit of its own: what comes is then watched from outside.
@@ -48,9 +50,20 @@ impl BackendInfo {
             recipe: None,
             variants: &[],
             plain_text: None,
+            most_tags: 0,
             statements: None,
             unlimited_answers: false,
             counters: &[],
         }
+    }
+
+    /// Checks that datapoints of this schema, whose timestamps are multiples of `resolution_ns`, can be held in this layout.
+    ///
+    /// # Errors
+    /// The first reason why not.
+    pub fn fit(&self, layout: Layout, schema: &Schema, resolution_ns: i64) -> Result<(), Misfit> {
+        self.capabilities.fit(self.name, layout, schema, resolution_ns)?;
+        let (got, most) = (schema.tags().len(), self.most_tags);
+        if got > most { Err(Misfit::Tags { backend: self.name.into(), most, got }) } else { Ok(()) }
     }
 }

@@ -38,6 +38,7 @@ mod settings;
 mod source;
 mod statement;
 mod table;
+mod tag;
 mod target;
 
 pub use backend::{
@@ -56,7 +57,7 @@ pub use layout::Layout;
 pub use name::{Name, NameError};
 pub use opens::Opens;
 pub use process_action::ProcessAction;
-pub use query::{Aggregate, BucketWidth, Devices, Direction, Predicate, Query, TimeRange};
+pub use query::{Aggregate, BucketWidth, Devices, Direction, Predicate, Query, Tagged, TimeRange};
 pub use recipe::{
     CLUSTER, ConfigFile, Jars, On, Origin, Program, Ready, Recipe, Role, SERVER_SETTINGS, StopBy, Variant, capitals,
 };
@@ -68,4 +69,5 @@ pub use settings::{Setting, SettingError, Settings, closest};
 pub use source::{Due, Left, Next, Source};
 pub use statement::{Parameter, Piece, Statement, StatementCall, StatementError};
 pub use table::{Marker, TableSpec};
+pub use tag::{Tag, TagError, TagId, TagValue, TagValues, Tags};
 pub use target::{Endpoint, Node, Target};

@@ -1,6 +1,6 @@
 //! Questions to a database, as values.
 
-use crate::SignalId;
+use crate::{SignalId, TagId};
 use serde::{Deserialize, Serialize};
 use std::{fmt, num::NonZeroU64, ops::Bound};
 
@@ -38,6 +38,19 @@ pub enum Devices {
     All,
     /// These, ascending.
     Some(Vec<u32>),
+    /// Those with one value of a tag.
+    Tagged(Tagged),
+}
+
+/// The devices with one value of a tag.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tagged {
+    /// The tag.
+    pub tag: TagId,
+    /// Which of its values.
+    pub choice: u32,
+    /// Which devices these are, ascending: for whoever has no tags.
+    pub devices: Vec<u32>,
 }
 
 impl Devices {
@@ -47,6 +60,17 @@ impl Devices {
         match self {
             Self::All => true,
             Self::Some(list) => list.contains(&device),
+            Self::Tagged(tagged) => tagged.devices.binary_search(&device).is_ok(),
+        }
+    }
+
+    /// These, one after the other; `None` where it is every one.
+    #[must_use]
+    pub fn list(&self) -> Option<&[u32]> {
+        match self {
+            Self::All => None,
+            Self::Some(list) => Some(list),
+            Self::Tagged(tagged) => Some(&tagged.devices),
         }
     }
 }

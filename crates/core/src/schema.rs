@@ -1,5 +1,6 @@
 //! What a datapoint consists of.
 
+use crate::{TagError, Tags};
 use serde::{Deserialize, Serialize};
 
 /// The type of one signal's values.
@@ -45,11 +46,20 @@ pub struct Signal {
     pub max_text_bytes: u32,
 }
 
-/// The signals of a dataset, in order. Every datapoint has a value for each.
+/// The signals of a dataset, in order, of which every datapoint has a value, and the tags of its devices.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "Vec<Signal>", into = "Vec<Signal>")]
+#[serde(try_from = "WrittenSchema", into = "WrittenSchema")]
 pub struct Schema {
     signals: Vec<Signal>,
+    tags: Tags,
+}
+
+/// A list of signals alone where devices have no tags.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, expecting = "a schema is a list of signals, or one of signals and one of tags")]
+enum WrittenSchema {
+    Signals(Vec<Signal>),
+    Tagged { signals: Vec<Signal>, tags: Tags },
 }
 
 /// Why a list of signals is no schema.
@@ -72,6 +82,9 @@ pub enum SchemaError {
     /// Two signals of one name.
     #[error("signal name {0:?} is used twice")]
     Duplicate(String),
+    /// Tags that do not go with the signals.
+    #[error(transparent)]
+    Tags(#[from] TagError),
 }
 
 /// Column names that the layouts use themselves.
@@ -99,7 +112,24 @@ impl Schema {
                 return Err(SchemaError::Duplicate(signal.name.clone()));
             }
         }
-        Ok(Self { signals })
+        Ok(Self { signals, tags: Tags::default() })
+    }
+
+    /// The same signals, of devices with these tags.
+    ///
+    /// # Errors
+    /// A tag has the name of a signal.
+    pub fn with_tags(self, tags: Tags) -> Result<Self, SchemaError> {
+        match tags.as_slice().iter().find(|tag| self.find(&tag.name).is_some()) {
+            Some(tag) => Err(TagError::Duplicate(tag.name.clone()).into()),
+            None => Ok(Self { tags, ..self }),
+        }
+    }
+
+    /// The tags of its devices.
+    #[must_use]
+    pub fn tags(&self) -> &Tags {
+        &self.tags
     }
 
     /// The signals in order.
@@ -128,20 +158,23 @@ impl Schema {
     }
 }
 
-impl TryFrom<Vec<Signal>> for Schema {
+impl TryFrom<WrittenSchema> for Schema {
     type Error = SchemaError;
-    fn try_from(signals: Vec<Signal>) -> Result<Self, SchemaError> {
-        Self::new(signals)
+    fn try_from(written: WrittenSchema) -> Result<Self, SchemaError> {
+        match written {
+            WrittenSchema::Signals(signals) => Self::new(signals),
+            WrittenSchema::Tagged { signals, tags } => Self::new(signals)?.with_tags(tags),
+        }
     }
 }
 
-impl From<Schema> for Vec<Signal> {
-    fn from(schema: Schema) -> Self {
-        schema.signals
+impl From<Schema> for WrittenSchema {
+    fn from(Schema { signals, tags }: Schema) -> Self {
+        if tags.is_empty() { Self::Signals(signals) } else { Self::Tagged { signals, tags } }
     }
 }
 
-fn is_signal_name(name: &str) -> bool {
+pub(crate) fn is_signal_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_lowercase())
         && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
@@ -169,6 +202,22 @@ mod tests {
     fn duplicates_and_emptiness_are_refused() {
         assert_eq!(Schema::new(vec![]), Err(SchemaError::Empty));
         assert_eq!(Schema::new(vec![signal("a"), signal("a")]), Err(SchemaError::Duplicate("a".into())));
+    }
+
+    #[test]
+    fn tags_go_with_signals_of_other_names_and_survive_serialisation() {
+        let tags = |name: &str| {
+            let values = crate::TagValues::OneOf(vec!["x".into()]);
+            Tags::new(3, vec![crate::Tag { name: name.into(), values }]).unwrap()
+        };
+        let schema = || Schema::new(vec![signal("a"), signal("b")]).unwrap();
+        let error = schema().with_tags(tags("b")).unwrap_err();
+        assert_eq!(error, SchemaError::Tags(TagError::Duplicate("b".into())));
+        let tagged = schema().with_tags(tags("site")).unwrap();
+        for schema in [schema(), tagged] {
+            let text = serde_json::to_string(&schema).unwrap();
+            assert_eq!(serde_json::from_str::<Schema>(&text).unwrap(), schema, "{text}");
+        }
     }
 
     #[test]

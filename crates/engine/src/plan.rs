@@ -252,7 +252,8 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         Auto::Set(layout) => layout,
         Auto::Auto => backend.info().capabilities.layouts.first().copied().unwrap_or(Layout::Wide),
     };
-    backend.info().capabilities.fit(backend.info().name, layout, dataset.schema(), dataset.resolution_ns())?;
+    let schema = profile.dataset.schema(&*dataset, seed)?;
+    backend.info().fit(layout, &schema, dataset.resolution_ns())?;
     let mut settings = check::settings(&profile, backend.info().name).map_err(|m| fail("backend", m))?;
     if backend.info().recipe.is_some() {
         // For who starts the server.
@@ -261,7 +262,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
     let table = TableSpec {
         name: table_name(&profile).map_err(|m| fail("name", m))?,
         layout,
-        schema: dataset.schema().clone(),
+        schema,
         devices,
         marker: Marker { run_id: run_id.clone(), fingerprint: fingerprint(&profile, layout, &phases, &settings) },
     };

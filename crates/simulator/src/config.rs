@@ -6,8 +6,9 @@ use crate::{
     datasets::{DATASETS, ShapeInfo, nanoseconds, shapes},
     dirty::{CLOCK_OFFSET, COMMON_PARAMETERS, DirtyData},
     recording::RecordingError,
+    tags::{TAGS, tags_of, written},
 };
-use iotbench_core::{SchemaError, Setting, SettingError, Settings, closest};
+use iotbench_core::{Schema, SchemaError, Setting, SettingError, Settings, Tag, closest};
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -61,6 +62,8 @@ pub struct DatasetInfo {
     pub parameters: &'static [Setting],
     /// The origin unless a profile says otherwise, ns since the Unix epoch.
     pub origin_ns: i64,
+    /// The tags of its devices unless a profile gives them others.
+    pub(crate) tags: fn() -> Vec<Tag>,
     /// Whether its datapoints are made here, and so can be dirty.
     pub(crate) is_simulated: bool,
     pub(crate) open: Open,
@@ -242,8 +245,29 @@ impl DatasetConfig {
         opened.map_err(|error| DatasetError::Parameter { dataset: info.name, error })
     }
 
+    /// The schema of this dataset, opened, with the tags of its devices, which the seed gives them.
+    ///
+    /// # Errors
+    /// Tags that cannot be.
+    pub fn schema(&self, dataset: &dyn Dataset, seed: u64) -> Result<Schema, DatasetError> {
+        let info = self.info()?;
+        let tags = written(&self.parameters, seed).and_then(|written| match written {
+            Some(tags) => Ok(tags),
+            None => tags_of(seed, (info.tags)()),
+        });
+        let schema = tags.and_then(|tags| {
+            let tagged = dataset.schema().clone().with_tags(tags);
+            tagged.map_err(|error| ParameterError::key(TAGS.key, error))
+        });
+        schema.map_err(|error| DatasetError::Parameter { dataset: info.name, error })
+    }
+
     fn opened(&self, info: &DatasetInfo, opening: Opening<'_>) -> Result<Arc<dyn Dataset>, ParameterError> {
         let mut parameters = self.parameters.clone();
+        if info.is_simulated {
+            // They are no matter of its datapoints.
+            parameters.0.remove(TAGS.key);
+        }
         // A dataset that has such keys of its own, as one whose parameters lie in a file, sees to them itself.
         if !info.is_simulated || info.has_clocks() {
             return (info.open)(&parameters, opening);

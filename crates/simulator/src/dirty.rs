@@ -5,6 +5,7 @@ use crate::{
     config::typed,
     datasets::{nanoseconds, share},
     sending_order::{Gaps, Late, MAX_WINDOW, Scrambled, SendingOrder},
+    tags::TAGS,
 };
 use iotbench_core::{Batch, Run, Schema, Setting, Settings};
 use jiff::SignedDuration;
@@ -15,9 +16,10 @@ use std::sync::Arc;
 pub(crate) const CLOCK_OFFSET: Setting =
     Setting { key: "clock_offset", default: "0s", help: "each device's clock is off by up to this, early or late" };
 
-/// The keys of every simulated dataset, beside its own: its clocks, and what goes wrong on the way.
+/// The keys of every simulated dataset, beside its own: its clocks, its tags, and what goes wrong on the way.
 pub const COMMON_PARAMETERS: &[Setting] = &[
     CLOCK_OFFSET,
+    TAGS,
     Setting { key: "gaps", default: "", help: "missing datapoints: { share = 0.01, length = \"10s\" }" },
     Setting {
         key: "late",
@@ -32,7 +34,7 @@ pub const COMMON_PARAMETERS: &[Setting] = &[
 ];
 
 /// Those of them that are about the way.
-const DIRTY: &[Setting] = COMMON_PARAMETERS.split_at(1).1;
+const DIRTY: &[Setting] = COMMON_PARAMETERS.split_at(2).1;
 
 /// What goes wrong, as written.
 #[derive(Debug, Default, Deserialize)]

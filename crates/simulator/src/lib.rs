@@ -45,6 +45,7 @@ mod random_walk;
 mod recording;
 mod sending_order;
 mod simulated;
+mod tags;
 mod text_file;
 
 pub use config::{DEFAULT_ORIGIN_NS, DatasetConfig, DatasetError, DatasetInfo, Opening, ParameterError};

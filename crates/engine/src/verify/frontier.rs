@@ -113,11 +113,11 @@ impl Frontier {
             Some(Progress { device: number, acked: device.start..end, sent: end })
         };
         let numbers = 0..u32::try_from(self.devices.len()).unwrap_or(u32::MAX);
-        match asked {
-            Devices::All if numbers.end > MAX_AT_ONCE || self.own != numbers => Overlap::Unknown,
-            Devices::Some(list) if list.iter().any(|device| !self.own.contains(device)) => Overlap::Unknown,
-            Devices::All => Overlap::Known(Meanwhile::new(numbers.filter_map(span).collect())),
-            Devices::Some(list) => Overlap::Known(Meanwhile::new(list.iter().copied().filter_map(span).collect())),
+        match asked.list() {
+            None if numbers.end > MAX_AT_ONCE || self.own != numbers => Overlap::Unknown,
+            Some(list) if list.iter().any(|device| !self.own.contains(device)) => Overlap::Unknown,
+            None => Overlap::Known(Meanwhile::new(numbers.filter_map(span).collect())),
+            Some(list) => Overlap::Known(Meanwhile::new(list.iter().copied().filter_map(span).collect())),
         }
     }
 

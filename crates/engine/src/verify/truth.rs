@@ -70,9 +70,9 @@ impl Truth {
             Overlap::None | Overlap::Unknown => 0,
         };
         let end = self.history.devices.max(of_load);
-        match devices {
-            Devices::All => (0..end).collect(),
-            Devices::Some(list) => list.iter().copied().filter(|&device| device < end).collect(),
+        match devices.list() {
+            None => (0..end).collect(),
+            Some(list) => list.iter().copied().filter(|&device| device < end).collect(),
         }
     }
 

@@ -26,6 +26,7 @@ pub(crate) const INFO: DatasetInfo = DatasetInfo {
     summary: "industrial compressor: record and radio attributes, speed, temperatures and 12 vibrations, each second",
     parameters: PARAMETERS,
     origin_ns: DEFAULT_ORIGIN_NS,
+    tags: Vec::new,
     is_simulated: true,
     open,
 };

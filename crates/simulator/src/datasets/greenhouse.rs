@@ -28,6 +28,7 @@ pub(crate) const INFO: DatasetInfo = DatasetInfo {
     summary: "greenhouse: 7 soil moistures (%), temperature (°C) and valve state (0 or 1), each 30 s",
     parameters: PARAMETERS,
     origin_ns: DEFAULT_ORIGIN_NS,
+    tags: Vec::new,
     is_simulated: true,
     open,
 };

@@ -32,6 +32,7 @@ pub(crate) const INFO: DatasetInfo = DatasetInfo {
     summary: "machine tool: sawtooth abscissa and 4 sine channels of 12 bits, 3 cycles/s, 1000 datapoints/s",
     parameters: PARAMETERS,
     origin_ns: DEFAULT_ORIGIN_NS,
+    tags: Vec::new,
     is_simulated: true,
     open,
 };

@@ -30,6 +30,7 @@ pub(crate) const INFO: DatasetInfo = DatasetInfo {
     summary: "phasor measurement unit: 14 analog and 1 merged digital signal as 32-bit floats, 50 datapoints/s",
     parameters: PARAMETERS,
     origin_ns: DEFAULT_ORIGIN_NS,
+    tags: Vec::new,
     is_simulated: true,
     open,
 };

@@ -23,6 +23,7 @@ pub(crate) const INFO: DatasetInfo = DatasetInfo {
     summary: "a recording: CSV, line protocol, Parquet, or what TSBS writes",
     parameters: PARAMETERS,
     origin_ns: DEFAULT_ORIGIN_NS,
+    tags: Vec::new,
     is_simulated: false,
     open,
 };

@@ -25,6 +25,7 @@ pub(crate) const INFO: DatasetInfo = DatasetInfo {
     summary: "electricity meter: energy so far in kWh as a 32-bit float, each 15 minutes",
     parameters: PARAMETERS,
     origin_ns: DEFAULT_ORIGIN_NS,
+    tags: Vec::new,
     is_simulated: true,
     open,
 };

@@ -24,6 +24,7 @@ pub(crate) const INFO: DatasetInfo = DatasetInfo {
     summary: "records of exactly 1024 bytes of printable text that compresses to 75 % at best",
     parameters: PARAMETERS,
     origin_ns: DEFAULT_ORIGIN_NS,
+    tags: Vec::new,
     is_simulated: true,
     open,
 };

@@ -33,6 +33,7 @@ pub(crate) const INFO: DatasetInfo = DatasetInfo {
     summary: "meteorological station: 7 fields as text, 48 to 128 bytes a record, each minute",
     parameters: PARAMETERS,
     origin_ns: DEFAULT_ORIGIN_NS,
+    tags: Vec::new,
     is_simulated: true,
     open,
 };

@@ -6,7 +6,7 @@ use iotbench_backend_kit::{
     ask::{Ask, Asked, Order},
     span::Span,
 };
-use iotbench_core::{BucketWidth, Layout, Predicate, Schema, SignalId, ValueType};
+use iotbench_core::{BucketWidth, Layout, Predicate, Schema, SignalId, Tagged, ValueType};
 use mongodb::bson::{Bson, Document, doc};
 use std::sync::Arc;
 
@@ -177,7 +177,7 @@ impl Shape {
             _ if !self.has_device() => doc! {},
             Asked::All => doc! {},
             Asked::One(device) => doc! { "device": i64::from(device) },
-            Asked::Some(list) => {
+            Asked::Some(list) | Asked::Tagged(Tagged { devices: list, .. }) => {
                 doc! { "device": { "$in": list.iter().map(|&device| i64::from(device)).collect::<Vec<_>>() } }
             }
         }
@@ -237,7 +237,7 @@ impl Shape {
         match devices {
             Asked::One(_) => doc! {},
             _ if !self.has_device() => doc! {},
-            Asked::All | Asked::Some(_) => doc! { "device": 1 },
+            Asked::All | Asked::Some(_) | Asked::Tagged(_) => doc! { "device": 1 },
         }
     }
 

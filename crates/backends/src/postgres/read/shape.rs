@@ -202,6 +202,7 @@ impl Shape {
             }
             Asked::One(device) => device_numbers(&[device]),
             Asked::Some(list) => device_numbers(list),
+            Asked::Tagged(tagged) => device_numbers(&tagged.devices),
         };
         Ok(format!("unnest({}) AS d(device)", to.argument(listed)?))
     }
@@ -212,5 +213,6 @@ fn of_devices(to: &mut Statement, devices: Asked<'_>) -> Result<String, Error> {
         Asked::All => String::new(),
         Asked::One(device) => format!("device = {} AND ", to.argument(i32::try_from(device).unwrap_or(-1))?),
         Asked::Some(list) => format!("device = ANY({}) AND ", to.argument(device_numbers(list))?),
+        Asked::Tagged(tagged) => format!("device = ANY({}) AND ", to.argument(device_numbers(&tagged.devices))?),
     })
 }

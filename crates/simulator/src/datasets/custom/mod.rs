@@ -50,6 +50,7 @@ pub(crate) const INFO: DatasetInfo = DatasetInfo {
     summary: "signals of your own: shapes, types, clocks, gaps, late and scrambled datapoints",
     parameters: PARAMETERS,
     origin_ns: DEFAULT_ORIGIN_NS,
+    tags: Vec::new,
     is_simulated: true,
     open,
 };

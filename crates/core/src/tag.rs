@@ -1,0 +1,410 @@
+//! What is known of a device and never changes: where it stands, what it is, who made it.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The place of a tag in its [`Tags`].
+pub type TagId = u16;
+
+/// The most tags of a device.
+const MAX_TAGS: usize = 32;
+/// The most values of a tag.
+const MAX_VALUES: usize = 10_000_000;
+/// The longest value, and the longest beginning of one, in bytes.
+const MAX_VALUE_BYTES: usize = 48;
+/// Names that records use themselves.
+const RESERVED: [&str; 7] = ["signal", "v", "number", "nanosecond", "doc", "id", "tags"];
+
+/// The values of a tag. Which one a device has follows from the seed, the tag and the device alone.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TagValues {
+    /// One of these, by chance.
+    OneOf(Vec<String>),
+    /// A number below `count`, by chance, after `prefix`.
+    Numbered {
+        /// What each begins with.
+        prefix: String,
+        /// How many there are.
+        count: u32,
+    },
+    /// One of the list that stands where the value of an earlier tag stands among its own: a data centre of a region.
+    Within {
+        /// The earlier tag.
+        tag: TagId,
+        /// A list for each of its values.
+        lists: Vec<Vec<String>>,
+    },
+}
+
+/// A tag: an attribute of each device, a text that databases index.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tag {
+    /// A name as those of signals.
+    pub name: String,
+    /// What it can be.
+    pub values: TagValues,
+}
+
+/// The tags of a dataset's devices, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "WrittenTags", into = "WrittenTags")]
+pub struct Tags {
+    seed: u64,
+    tags: Vec<Tag>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenTags {
+    seed: u64,
+    tags: Vec<Tag>,
+}
+
+/// Why a list is none of tags.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TagError {
+    /// Too many tags.
+    #[error("a device has at most {MAX_TAGS} tags, got {0}")]
+    TooMany(usize),
+    /// A name that some database would refuse, or that records use themselves.
+    #[error("tag name {0:?} is not of the form [a-z][a-z0-9_]*, at most 48 bytes, or is reserved")]
+    BadName(String),
+    /// Two tags, or a tag and a signal, of one name.
+    #[error("the name {0:?} is used twice, by tags or by a tag and a signal")]
+    Duplicate(String),
+    /// A value that some database would not take unquoted.
+    #[error("tag {tag}: {value:?} is no value: write 1 to {MAX_VALUE_BYTES} letters, digits, `.`, `-` or `_`")]
+    BadValue {
+        /// The tag's name.
+        tag: String,
+        /// What was given.
+        value: String,
+    },
+    /// No value at all, too many, or one twice.
+    #[error("tag {tag}: {message}")]
+    BadValues {
+        /// The tag's name.
+        tag: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// A value of a tag, as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TagValue<'a> {
+    text: &'a str,
+    number: Option<u32>,
+}
+
+impl TagValue<'_> {
+    /// Appends it.
+    pub fn push(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.text.as_bytes());
+        if let Some(number) = self.number {
+            // Writing to a Vec cannot fail.
+            let _ = std::io::Write::write_fmt(out, format_args!("{number}"));
+        }
+    }
+}
+
+impl fmt::Display for TagValue<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text)?;
+        self.number.map_or(Ok(()), |number| write!(f, "{number}"))
+    }
+}
+
+impl Tags {
+    /// These tags; `seed` decides which device has which value.
+    ///
+    /// # Errors
+    /// Too many, a name or a value that a database would refuse or that stands there twice, or lists that do not fit the
+    /// tag that they are within.
+    pub fn new(seed: u64, tags: Vec<Tag>) -> Result<Self, TagError> {
+        if tags.len() > MAX_TAGS {
+            return Err(TagError::TooMany(tags.len()));
+        }
+        for (place, tag) in tags.iter().enumerate() {
+            if !crate::schema::is_signal_name(&tag.name) || RESERVED.contains(&tag.name.as_str()) {
+                return Err(TagError::BadName(tag.name.clone()));
+            }
+            let before = &tags[..place];
+            if before.iter().any(|earlier| earlier.name == tag.name) {
+                return Err(TagError::Duplicate(tag.name.clone()));
+            }
+            check_values(tag, before)?;
+        }
+        Ok(Self { seed, tags })
+    }
+
+    /// Whether devices have none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tags.is_empty()
+    }
+
+    /// How many each device has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tags.len()
+    }
+
+    /// Each, in order.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Tag] {
+        &self.tags
+    }
+
+    /// The place of the tag with this name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<TagId> {
+        self.tags.iter().position(|tag| tag.name == name).and_then(|place| TagId::try_from(place).ok())
+    }
+
+    /// How many values a tag has; 0 where there is no such tag.
+    #[must_use]
+    pub fn choices(&self, tag: TagId) -> u32 {
+        self.tags.get(usize::from(tag)).map_or(0, |tag| tag.values.count())
+    }
+
+    /// Which of a tag's values a device has, from 0. Allocates nothing.
+    #[must_use]
+    pub fn choice(&self, tag: TagId, device: u32) -> u32 {
+        let Some(of) = self.tags.get(usize::from(tag)) else { return 0 };
+        let below = |count: u32| {
+            let variate = mixed(mixed(self.seed ^ u64::from(tag)) ^ u64::from(device));
+            u32::try_from((u128::from(variate) * u128::from(count)) >> 64).unwrap_or(0)
+        };
+        match &of.values {
+            TagValues::OneOf(list) => below(counted(list.len())),
+            TagValues::Numbered { count, .. } => below(*count),
+            TagValues::Within { tag, lists } => {
+                let outer = usize::try_from(self.choice(*tag, device)).unwrap_or(0);
+                let before: usize = lists.iter().take(outer).map(Vec::len).sum();
+                counted(before) + below(lists.get(outer).map_or(0, |list| counted(list.len())))
+            }
+        }
+    }
+
+    /// A value of a tag by its place among them; `None` where there is none.
+    #[must_use]
+    pub fn value(&self, tag: TagId, choice: u32) -> Option<TagValue<'_>> {
+        let of = self.tags.get(usize::from(tag))?;
+        let place = usize::try_from(choice).ok()?;
+        match &of.values {
+            TagValues::OneOf(list) => list.get(place).map(|text| TagValue { text, number: None }),
+            TagValues::Numbered { prefix, count } => {
+                (choice < *count).then_some(TagValue { text: prefix, number: Some(choice) })
+            }
+            TagValues::Within { lists, .. } => {
+                lists.iter().flatten().nth(place).map(|text| TagValue { text, number: None })
+            }
+        }
+    }
+
+    /// The tags of a device with its values, in order. Allocates nothing.
+    pub fn of(&self, device: u32) -> impl Iterator<Item = (&Tag, TagValue<'_>)> {
+        (0..).zip(&self.tags).filter_map(move |(id, tag)| Some((tag, self.value(id, self.choice(id, device))?)))
+    }
+
+    /// The place of a value among those of its tag.
+    #[must_use]
+    pub fn choice_of(&self, tag: TagId, text: &str) -> Option<u32> {
+        let of = self.tags.get(usize::from(tag))?;
+        match &of.values {
+            TagValues::OneOf(list) => list.iter().position(|value| value == text).map(counted),
+            TagValues::Within { lists, .. } => lists.iter().flatten().position(|value| value == text).map(counted),
+            TagValues::Numbered { prefix, count } => {
+                let digits = text.strip_prefix(prefix.as_str())?;
+                let number = digits.parse().ok().filter(|number| number < count)?;
+                // Neither `+7` nor `07`.
+                (u32::to_string(&number) == digits).then_some(number)
+            }
+        }
+    }
+}
+
+impl TagValues {
+    /// How many there are.
+    fn count(&self) -> u32 {
+        match self {
+            Self::OneOf(list) => counted(list.len()),
+            Self::Numbered { count, .. } => *count,
+            Self::Within { lists, .. } => counted(lists.iter().map(Vec::len).sum()),
+        }
+    }
+}
+
+/// At most as many as a tag may have, which [`Tags::new`] holds.
+fn counted(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// A bijection of 64 bits whose outputs look independent: the finaliser of `SplitMix64` (Steele, Lea, Flood 2014).
+fn mixed(number: u64) -> u64 {
+    let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+fn check_values(tag: &Tag, before: &[Tag]) -> Result<(), TagError> {
+    let wrong = |message: String| Err(TagError::BadValues { tag: tag.name.clone(), message });
+    let mut texts: Vec<&String> = match &tag.values {
+        TagValues::OneOf(list) => list.iter().collect(),
+        TagValues::Numbered { prefix, .. } => vec![prefix],
+        TagValues::Within { tag: outer, lists } => {
+            let Some(outer) = before.get(usize::from(*outer)) else {
+                return wrong("it is within a tag that does not stand before it".into());
+            };
+            let (has, needs) = (lists.len(), outer.values.count());
+            if counted(has) != needs {
+                return wrong(format!("it has {has} lists, and {} has {needs} values: write one for each", outer.name));
+            }
+            if lists.iter().any(Vec::is_empty) {
+                return wrong("one of its lists is empty".into());
+            }
+            lists.iter().flatten().collect()
+        }
+    };
+    let count = usize::try_from(tag.values.count()).unwrap_or(usize::MAX);
+    if count == 0 || count > MAX_VALUES {
+        return wrong(format!("it has {count} values: write 1 to {MAX_VALUES}"));
+    }
+    let is_numbered = matches!(tag.values, TagValues::Numbered { .. });
+    if let Some(value) = texts.iter().find(|text| !is_value(text) && !(is_numbered && text.is_empty())) {
+        return Err(TagError::BadValue { tag: tag.name.clone(), value: (*value).clone() });
+    }
+    texts.sort_unstable();
+    match texts.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => wrong(format!("{:?} stands there twice", pair[0])),
+        None => Ok(()),
+    }
+}
+
+/// Whether every database takes it as it is, in a line, an address and a statement.
+fn is_value(text: &str) -> bool {
+    (1..=MAX_VALUE_BYTES).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
+}
+
+impl TryFrom<WrittenTags> for Tags {
+    type Error = TagError;
+    fn try_from(written: WrittenTags) -> Result<Self, TagError> {
+        Self::new(written.seed, written.tags)
+    }
+}
+
+impl From<Tags> for WrittenTags {
+    fn from(tags: Tags) -> Self {
+        Self { seed: tags.seed, tags: tags.tags }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one_of(name: &str, values: &[&str]) -> Tag {
+        Tag { name: name.into(), values: TagValues::OneOf(values.iter().map(|&v| v.into()).collect()) }
+    }
+
+    fn numbered(name: &str, prefix: &str, count: u32) -> Tag {
+        Tag { name: name.into(), values: TagValues::Numbered { prefix: prefix.into(), count } }
+    }
+
+    fn places() -> Tags {
+        let lists = [["eu-1", "eu-2"].as_slice(), &["us-1"]];
+        let lists = lists.map(|list| list.iter().map(|&v| v.into()).collect()).to_vec();
+        let within = Tag { name: "centre".into(), values: TagValues::Within { tag: 0, lists } };
+        Tags::new(7, vec![one_of("region", &["eu", "us"]), within, numbered("rack", "r", 100)]).unwrap()
+    }
+
+    #[test]
+    fn a_device_has_a_value_of_each_tag_and_always_the_same() {
+        let tags = places();
+        let mut seen = std::collections::BTreeMap::new();
+        for device in 0..3000 {
+            let values: Vec<_> = tags.of(device).map(|(tag, value)| (tag.name.clone(), value.to_string())).collect();
+            let (region, centre) = (values[0].1.clone(), &values[1].1);
+            assert!(centre.starts_with(&region), "{values:?}");
+            for (id, (_, text)) in (0..).zip(&values) {
+                assert_eq!(tags.choice_of(id, text), Some(tags.choice(id, device)));
+                *seen.entry(text.clone()).or_insert(0_u32) += 1;
+            }
+        }
+        assert_eq!(seen.len(), 2 + 3 + 100, "each value is some device's");
+        assert!((1350..1650).contains(&seen["eu"]) && (650..850).contains(&seen["eu-1"]), "{seen:?}");
+        assert_eq!(tags.len(), 3);
+        assert_eq!([tags.choices(0), tags.choices(1), tags.choices(2), tags.choices(3)], [2, 3, 100, 0]);
+    }
+
+    #[test]
+    fn a_text_that_is_no_value_has_no_place() {
+        let tags = places();
+        for text in ["r07", "r100", "r+7", "r", "7", "r-1"] {
+            assert_eq!(tags.choice_of(2, text), None, "{text}");
+        }
+        assert_eq!((tags.choice_of(2, "r7"), tags.choice_of(1, "us-1"), tags.choice_of(0, "xx")), (Some(7), Some(2), None));
+        assert_eq!((tags.value(2, 100), tags.value(1, 3), tags.value(9, 0)), (None, None, None));
+        let mut out = b"rack=".to_vec();
+        tags.value(2, 12).unwrap().push(&mut out);
+        assert_eq!(out, b"rack=r12");
+    }
+
+    #[test]
+    fn what_a_database_would_refuse_is_refused_and_told() {
+        let refused = |tags: Vec<Tag>| Tags::new(0, tags).unwrap_err().to_string();
+        for (tags, part) in [
+            (vec![one_of("Region", &["a"])], "\"Region\" is not of the form"),
+            (vec![one_of("device", &["a"])], "reserved"),
+            (vec![one_of("signal", &["a"])], "reserved"),
+            (vec![one_of("a", &["x"]), one_of("a", &["y"])], "used twice"),
+            (vec![one_of("a", &["x y"])], "\"x y\" is no value"),
+            (vec![one_of("a", &[""])], "is no value"),
+            (vec![one_of("a", &["x", "y", "x"])], "\"x\" stands there twice"),
+            (vec![one_of("a", &[])], "it has 0 values"),
+            (vec![numbered("a", "é", 3)], "is no value"),
+            (vec![numbered("a", "x", 0)], "it has 0 values"),
+            (vec![one_of("a", &["x"]); 33], "at most 32 tags"),
+        ] {
+            assert!(refused(tags.clone()).contains(part), "{tags:?}: {}", refused(tags.clone()));
+        }
+        let within = |tag, lists: &[&[&str]]| {
+            let lists = lists.iter().map(|list| list.iter().map(|&v| v.into()).collect()).collect();
+            Tag { name: "b".into(), values: TagValues::Within { tag, lists } }
+        };
+        let outer = one_of("a", &["x", "y"]);
+        for (tag, part) in [
+            (within(1, &[&["p"], &["q"]]), "does not stand before it"),
+            (within(0, &[&["p"]]), "1 lists, and a has 2 values"),
+            (within(0, &[&["p"], &[]]), "one of its lists is empty"),
+            (within(0, &[&["p"], &["p"]]), "\"p\" stands there twice"),
+        ] {
+            assert!(refused(vec![outer.clone(), tag.clone()]).contains(part), "{tag:?}");
+        }
+        assert!(Tags::new(0, vec![numbered("a", "", 3)]).is_ok(), "a number alone is a value");
+    }
+
+    #[test]
+    fn tags_survive_serialisation_and_a_foreign_list_is_checked() {
+        let text = serde_json::to_string(&places()).unwrap();
+        assert_eq!(serde_json::from_str::<Tags>(&text).unwrap(), places());
+        assert!(serde_json::from_str::<Tags>(&text.replace("\"region\"", "\"Region\"")).is_err());
+    }
+
+    #[test]
+    fn a_devices_tags_cost_no_allocation() {
+        let (tags, mut out) = (places(), Vec::with_capacity(100));
+        let counted = allocation_counter::measure(|| {
+            for (tag, value) in tags.of(12) {
+                out.extend_from_slice(tag.name.as_bytes());
+                value.push(&mut out);
+            }
+        });
+        assert_eq!(counted.count_total, 0);
+    }
+}

@@ -1,0 +1,108 @@
+//! The tags of a dataset's devices, as written in a profile.
+
+use crate::{ParameterError, config::typed};
+use iotbench_core::{Setting, Settings, Tag, TagId, TagValues, Tags};
+use serde::Deserialize;
+
+/// Which tags devices have.
+pub(crate) const TAGS: Setting = Setting {
+    key: "tags",
+    default: "",
+    help: "static attributes of each device, which databases index: [{ name = \"site\", values = [\"east\", \"west\"] }, \
+           { name = \"rack\", count = 100 }]; by chance one of `values`, or a number below `count` after `prefix`, or, with \
+           `within` an earlier tag, one of that list of `lists` that stands where its value does",
+};
+
+/// A tag, as written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TagConfig {
+    name: String,
+    #[serde(default)]
+    values: Vec<String>,
+    #[serde(default)]
+    count: u32,
+    #[serde(default)]
+    prefix: String,
+    within: Option<String>,
+    #[serde(default)]
+    lists: Vec<Vec<String>>,
+}
+
+/// The tags that a profile gives devices; `None` where it says nothing of them.
+pub(crate) fn written(parameters: &Settings, seed: u64) -> Result<Option<Tags>, ParameterError> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Written {
+        tags: Vec<TagConfig>,
+    }
+    let Some(tags) = parameters.0.get(TAGS.key).cloned() else { return Ok(None) };
+    let Written { tags } = typed(&Settings([(TAGS.key.to_owned(), tags)].into_iter().collect()), &[TAGS])?;
+    let mut meant: Vec<Tag> = Vec::with_capacity(tags.len());
+    for tag in tags {
+        let tag = tag.meant(&meant)?;
+        meant.push(tag);
+    }
+    Ok(Some(tags_of(seed, meant)?))
+}
+
+/// These tags, in any place of a profile's dataset.
+pub(crate) fn tags_of(seed: u64, tags: Vec<Tag>) -> Result<Tags, ParameterError> {
+    Tags::new(seed, tags).map_err(|error| ParameterError::key(TAGS.key, error))
+}
+
+impl TagConfig {
+    fn meant(self, before: &[Tag]) -> Result<Tag, ParameterError> {
+        let name = self.name;
+        let wrong = |message: &str| Err(ParameterError::key(TAGS.key, format!("{name}: {message}")));
+        let values = match (self.values.is_empty(), self.count, self.within) {
+            (false, 0, None) => TagValues::OneOf(self.values),
+            (true, count @ 1.., None) => TagValues::Numbered { prefix: self.prefix, count },
+            (true, 0, Some(outer)) => match before.iter().position(|tag| tag.name == outer) {
+                Some(place) => TagValues::Within { tag: TagId::try_from(place).unwrap_or(TagId::MAX), lists: self.lists },
+                None => return wrong(&format!("it is within {outer:?}, and no tag before it is called so")),
+            },
+            _ => return wrong("write either values, or count, or within and lists"),
+        };
+        Ok(Tag { name, values })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn tags(value: Value) -> Result<Option<Tags>, ParameterError> {
+        written(&Settings([("tags".to_owned(), value)].into_iter().collect()), 3)
+    }
+
+    #[test]
+    fn each_way_to_write_a_tag_is_understood() {
+        let meant = tags(json!([
+            { "name": "region", "values": ["eu", "us"] },
+            { "name": "centre", "within": "region", "lists": [["eu-1", "eu-2"], ["us-1"]] },
+            { "name": "rack", "count": 100, "prefix": "r" },
+        ]));
+        let meant = meant.unwrap().unwrap();
+        assert_eq!([0, 1, 2].map(|id| meant.choices(id)), [2, 3, 100]);
+        assert_eq!(meant.value(2, 7).unwrap().to_string(), "r7");
+        assert_eq!(tags(json!([])).unwrap(), Some(Tags::new(3, Vec::new()).unwrap()), "none, and that was said");
+        assert_eq!(written(&Settings::default(), 3).unwrap(), None);
+    }
+
+    #[test]
+    fn what_is_no_tag_is_told_with_its_key() {
+        for (value, part) in [
+            (json!([{ "name": "a" }]), "tags: a: write either values, or count, or within and lists"),
+            (json!([{ "name": "a", "values": ["x"], "count": 3 }]), "write either values"),
+            (json!([{ "name": "a", "within": "b", "lists": [["x"]] }]), "no tag before it is called so"),
+            (json!([{ "name": "A", "count": 3 }]), "tags: tag name \"A\" is not of the form"),
+            (json!([{ "name": "a", "valus": ["x"] }]), "unknown field `valus`"),
+            (json!("a"), "tags: invalid type"),
+        ] {
+            let error = tags(value).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}
