@@ -51,14 +51,16 @@ fn skipped(check: &str, reason: &str) -> Outcome {
 /// Holds the backend against the oracle over every dataset that it can hold.
 async fn compared(subject: &Subject<'_>, outcomes: &mut Vec<Outcome>) {
     let capabilities = subject.capabilities();
-    let datasets = data::ordinary(capabilities).and_then(|ordinary| Ok((ordinary, data::extreme(capabilities)?)));
-    let (ordinary, extreme) = match datasets {
+    let datasets = data::ordinary(capabilities)
+        .and_then(|ordinary| Ok((ordinary, data::extreme(capabilities)?, [data::tagged(capabilities)?])));
+    let (ordinary, extreme, tagged) = match datasets {
         Ok(datasets) => datasets,
         Err(e) => return outcomes.push(Outcome { check: "datasets".into(), verdict: Verdict::Failed(e.to_string()) }),
     };
     let ordinary = ordinary.iter().map(|dataset| (dataset, questions::about(dataset)));
     let extreme = extreme.iter().map(|dataset| (dataset, questions::about_extremes(dataset)));
-    for (dataset, questions) in ordinary.chain(extreme) {
+    let tagged = tagged.iter().map(|dataset| (dataset, questions::about_tags(dataset)));
+    for (dataset, questions) in ordinary.chain(extreme).chain(tagged) {
         if let Some(misfit) = subject.misfit(&dataset.schema) {
             outcomes.push(skipped(dataset.name, &misfit.to_string()));
             continue;

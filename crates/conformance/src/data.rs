@@ -1,6 +1,8 @@
 //! The datapoints that are written: hard cases by hand, and random ones from a fixed seed.
 
-use iotbench_core::{Batch, Capabilities, Domain, Run, Schema, SchemaError, Signal, Value, ValueType};
+use iotbench_core::{
+    Batch, Capabilities, Domain, Run, Schema, SchemaError, Signal, Tag, TagValues, Tags, Value, ValueType,
+};
 
 /// The time of the first datapoint: a whole second.
 pub(crate) const ORIGIN_NS: i64 = 1_700_000_000_000_000_000;
@@ -132,6 +134,24 @@ pub(crate) fn ordinary(capabilities: &Capabilities) -> Result<Vec<Dataset>, Sche
     })
     .collect()
 }
+
+/// Devices that have tags, some of them equal ones.
+pub(crate) fn tagged(capabilities: &Capabilities) -> Result<Dataset, SchemaError> {
+    let list = |values: &[&str]| values.iter().map(|&value| value.into()).collect();
+    let tag = |name: &str, values| Tag { name: name.into(), values };
+    let lists = vec![list(&["east-1", "east-2"]), list(&["west-1"])];
+    let tags = vec![
+        tag("site", TagValues::OneOf(list(&["East", "West"]))),
+        tag("hall", TagValues::Within { tag: 0, lists }),
+        tag("rack", TagValues::Numbered { prefix: "r_".into(), count: 3 }),
+    ];
+    let schema = schema(&[(ValueType::I64, 2)])?.with_tags(Tags::new(5, tags)?)?;
+    let batches = random_batches(&schema, TAGGED_DEVICES, capabilities.time_unit.ns(), 6);
+    Ok(Dataset { name: "i64 × 2, twelve devices with tags", schema, devices: TAGGED_DEVICES, batches })
+}
+
+/// Enough that each value of a tag is some device's, and some are several's.
+const TAGGED_DEVICES: u32 = 12;
 
 /// The hardest values of each type inside its declared domain, one schema a type.
 pub(crate) fn extreme(capabilities: &Capabilities) -> Result<Vec<Dataset>, SchemaError> {

@@ -1,7 +1,9 @@
 //! The questions that the backend and the oracle are asked.
 
-use crate::data::Dataset;
-use iotbench_core::{Aggregate, BucketWidth, Devices, Direction, Predicate, Query, SignalId, TimeRange};
+use crate::data::{Dataset, ORIGIN_NS};
+use iotbench_core::{
+    Aggregate, BucketWidth, Devices, Direction, Predicate, Query, SignalId, TagId, Tagged, TimeRange,
+};
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
 /// The questions about a dataset, by the name of the check that they belong to.
@@ -38,6 +40,48 @@ pub(crate) fn about_extremes(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>
     ];
     questions.retain(|(check, _)| !arithmetic.contains(check));
     questions
+}
+
+/// The questions about devices that have a value of a tag, of each value of each tag.
+pub(crate) fn about_tags(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
+    let tags = dataset.schema.tags();
+    let ids = (0..).take(tags.len());
+    let tagged = |tag: TagId, choice| {
+        let devices = (0..dataset.devices).filter(|&device| tags.choice(tag, device) == choice).collect();
+        Devices::Tagged(Tagged { tag, choice, devices })
+    };
+    let of_each: Vec<_> = ids.flat_map(|tag| (0..tags.choices(tag)).map(move |choice| (tag, choice))).collect();
+    let each = |ask: &dyn Fn(Devices) -> Query| of_each.iter().map(|&(tag, choice)| ask(tagged(tag, choice))).collect();
+    let (range, signals) = (TimeRange { from: Included(ORIGIN_NS), to: Excluded(ORIGIN_NS + 9_000_000_000) }, vec![0, 1]);
+    let (aggregates, totals) = (FIGURES.to_vec(), vec![Aggregate::Max, Aggregate::Count]);
+    vec![
+        ("every value of devices with tags comes back", vec![Query::Scan, Query::Count]),
+        ("ranges of a tag", each(&|devices| Query::Range { devices, signals: signals.clone(), range })),
+        ("the newest of a tag", each(&|devices| Query::Newest { devices, limit: 5 })),
+        ("the newest of each device of a tag", each(&|devices| Query::LastPoints { devices })),
+        (
+            "figures of a tag",
+            each(&|devices| Query::Aggregates { devices, signals: vec![1], aggregates: aggregates.clone(), range }),
+        ),
+        (
+            "figures of time buckets of a tag",
+            each(&|devices| {
+                let (signals, aggregates) = (signals.clone(), totals.clone());
+                Query::Buckets { devices, signals, aggregates, range, width: SECOND }
+            }),
+        ),
+        (
+            "figures of time buckets of a tag's devices together",
+            each(&|devices| {
+                let (signals, aggregates) = (signals.clone(), totals.clone());
+                Query::TotalBuckets { devices, signals, aggregates, range, width: SECOND }
+            }),
+        ),
+        (
+            "values of a tag that meet a condition",
+            each(&|devices| Query::Filter { devices, signal: 1, predicate: Predicate::Above(3.0), range }),
+        ),
+    ]
 }
 
 /// The questions that must find nothing.

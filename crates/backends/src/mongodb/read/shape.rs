@@ -6,7 +6,7 @@ use iotbench_backend_kit::{
     ask::{Ask, Asked, Order},
     span::Span,
 };
-use iotbench_core::{BucketWidth, Layout, Predicate, Schema, SignalId, Tagged, ValueType};
+use iotbench_core::{BucketWidth, Layout, Predicate, Schema, SignalId, ValueType};
 use mongodb::bson::{Bson, Document, doc};
 use std::sync::Arc;
 
@@ -177,9 +177,8 @@ impl Shape {
             _ if !self.has_device() => doc! {},
             Asked::All => doc! {},
             Asked::One(device) => doc! { "device": i64::from(device) },
-            Asked::Some(list) | Asked::Tagged(Tagged { devices: list, .. }) => {
-                doc! { "device": { "$in": list.iter().map(|&device| i64::from(device)).collect::<Vec<_>>() } }
-            }
+            Asked::Some(list) => one_of(list),
+            Asked::Tagged(tagged) => one_of(&tagged.devices),
         }
     }
 
@@ -329,4 +328,8 @@ impl Shape {
         let is_number = doc! { "$ne": [number.clone(), Bson::Null] };
         doc! { "$expr": { "$and": [is_number, { operator: [number, limit] }] } }
     }
+}
+
+fn one_of(devices: &[u32]) -> Document {
+    doc! { "device": { "$in": devices.iter().map(|&device| i64::from(device)).collect::<Vec<_>>() } }
 }
