@@ -4,7 +4,9 @@
 //! times before and after one, the one newest datapoint, a limit. A backend says an [`Ask`] in its own language.
 
 use crate::span::Span;
-use iotbench_core::{Aggregate, BucketWidth, Devices, Direction, Predicate, Query, SignalId, TableSpec, TagValue, Tagged, Tags};
+use iotbench_core::{
+    Aggregate, BucketWidth, Devices, Direction, Predicate, Query, SignalId, TableSpec, TagValue, Tagged, Tags,
+};
 use std::slice::from_ref;
 
 /// Which devices are asked for.

@@ -26,6 +26,8 @@ use iotbench_core::Backend;
 #[cfg(test)]
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "mongodb"))]
 mod query_plan;
+#[cfg(test)]
+mod with_tags;
 
 #[cfg(feature = "blackhole")]
 mod blackhole;

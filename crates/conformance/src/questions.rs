@@ -1,9 +1,7 @@
 //! The questions that the backend and the oracle are asked.
 
 use crate::data::{Dataset, ORIGIN_NS};
-use iotbench_core::{
-    Aggregate, BucketWidth, Devices, Direction, Predicate, Query, SignalId, TagId, Tagged, TimeRange,
-};
+use iotbench_core::{Aggregate, BucketWidth, Devices, Direction, Predicate, Query, SignalId, TagId, Tagged, TimeRange};
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
 /// The questions about a dataset, by the name of the check that they belong to.
@@ -52,7 +50,8 @@ pub(crate) fn about_tags(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
     };
     let of_each: Vec<_> = ids.flat_map(|tag| (0..tags.choices(tag)).map(move |choice| (tag, choice))).collect();
     let each = |ask: &dyn Fn(Devices) -> Query| of_each.iter().map(|&(tag, choice)| ask(tagged(tag, choice))).collect();
-    let (range, signals) = (TimeRange { from: Included(ORIGIN_NS), to: Excluded(ORIGIN_NS + 9_000_000_000) }, vec![0, 1]);
+    let (range, signals) =
+        (TimeRange { from: Included(ORIGIN_NS), to: Excluded(ORIGIN_NS + 9_000_000_000) }, vec![0, 1]);
     let (aggregates, totals) = (FIGURES.to_vec(), vec![Aggregate::Max, Aggregate::Count]);
     vec![
         ("every value of devices with tags comes back", vec![Query::Scan, Query::Count]),

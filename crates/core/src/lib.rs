@@ -69,5 +69,5 @@ pub use settings::{Setting, SettingError, Settings, closest};
 pub use source::{Due, Left, Next, Source};
 pub use statement::{Parameter, Piece, Statement, StatementCall, StatementError};
 pub use table::{Marker, TableSpec};
-pub use tag::{Tag, TagError, TagId, TagValue, TagValues, Tags};
+pub use tag::{MAX_TAGS, Tag, TagError, TagId, TagValue, TagValues, Tags};
 pub use target::{Endpoint, Node, Target};

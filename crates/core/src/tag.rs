@@ -7,13 +7,13 @@ use std::fmt;
 pub type TagId = u16;
 
 /// The most tags of a device.
-const MAX_TAGS: usize = 32;
+pub const MAX_TAGS: usize = 32;
 /// The most values of a tag.
 const MAX_VALUES: usize = 10_000_000;
 /// The longest value, and the longest beginning of one, in bytes.
 const MAX_VALUE_BYTES: usize = 48;
 /// Names that records use themselves.
-const RESERVED: [&str; 7] = ["signal", "v", "number", "nanosecond", "doc", "id", "tags"];
+const RESERVED: [&str; 9] = ["signal", "v", "number", "nanosecond", "doc", "id", "tags", "db", "iotbench_table"];
 
 /// The values of a tag. Which one a device has follows from the seed, the tag and the device alone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -275,7 +275,7 @@ fn check_values(tag: &Tag, before: &[Tag]) -> Result<(), TagError> {
         return wrong(format!("it has {count} values: write 1 to {MAX_VALUES}"));
     }
     let is_numbered = matches!(tag.values, TagValues::Numbered { .. });
-    if let Some(value) = texts.iter().find(|text| !is_value(text) && !(is_numbered && text.is_empty())) {
+    if let Some(value) = texts.iter().find(|text| !(is_value(text) || is_numbered && text.is_empty())) {
         return Err(TagError::BadValue { tag: tag.name.clone(), value: (*value).clone() });
     }
     texts.sort_unstable();
@@ -348,7 +348,10 @@ mod tests {
         for text in ["r07", "r100", "r+7", "r", "7", "r-1"] {
             assert_eq!(tags.choice_of(2, text), None, "{text}");
         }
-        assert_eq!((tags.choice_of(2, "r7"), tags.choice_of(1, "us-1"), tags.choice_of(0, "xx")), (Some(7), Some(2), None));
+        assert_eq!(
+            (tags.choice_of(2, "r7"), tags.choice_of(1, "us-1"), tags.choice_of(0, "xx")),
+            (Some(7), Some(2), None)
+        );
         assert_eq!((tags.value(2, 100), tags.value(1, 3), tags.value(9, 0)), (None, None, None));
         let mut out = b"rack=".to_vec();
         tags.value(2, 12).unwrap().push(&mut out);

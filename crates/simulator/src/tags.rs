@@ -59,7 +59,9 @@ impl TagConfig {
             (false, 0, None) => TagValues::OneOf(self.values),
             (true, count @ 1.., None) => TagValues::Numbered { prefix: self.prefix, count },
             (true, 0, Some(outer)) => match before.iter().position(|tag| tag.name == outer) {
-                Some(place) => TagValues::Within { tag: TagId::try_from(place).unwrap_or(TagId::MAX), lists: self.lists },
+                Some(place) => {
+                    TagValues::Within { tag: TagId::try_from(place).unwrap_or(TagId::MAX), lists: self.lists }
+                }
                 None => return wrong(&format!("it is within {outer:?}, and no tag before it is called so")),
             },
             _ => return wrong("write either values, or count, or within and lists"),

@@ -29,13 +29,19 @@ impl Lines {
     }
 }
 
-/// Appends `measurement`, and the device where the table has several.
+/// Appends `measurement`, the device where the table has several, and its tags.
 pub fn push_series(out: &mut Vec<u8>, table: &TableSpec, device: u32) {
     out.extend_from_slice(table.name.as_str().as_bytes());
     if table.has_device_column() {
         let width = device_digits(table);
         // Writing to a Vec cannot fail.
         let _ = write!(out, ",{DEVICE}={device:0width$}");
+    }
+    for (tag, value) in table.schema.tags().of(device) {
+        out.push(b',');
+        out.extend_from_slice(tag.name.as_bytes());
+        out.push(b'=');
+        value.push(out);
     }
 }
 

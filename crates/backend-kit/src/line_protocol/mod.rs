@@ -87,7 +87,7 @@ impl Encoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_core::{Applied, Marker, Name, Run, Schema, Signal, TimeUnit, Value, ValueType};
+    use iotbench_core::{Applied, Marker, Name, Run, Schema, Signal, Tag, TagValues, Tags, TimeUnit, Value, ValueType};
 
     const ALL_NS: Dialect = Dialect {
         product: "x",
@@ -149,6 +149,29 @@ mod tests {
         assert_eq!((text.as_str(), lines), ("t,signal=a v=7i 5\nt,signal=b v=7i 5\n", 2));
         let (text, _) = encoded(Layout::Narrow, 2, &[(1, 5)]);
         assert_eq!(text, "t,device=1,signal=a v=7i 5\nt,device=1,signal=b v=7i 5\n");
+    }
+
+    #[test]
+    fn a_devices_tags_stand_in_each_line() {
+        let sites = TagValues::OneOf(["east", "west"].map(Into::into).to_vec());
+        let racks = TagValues::Numbered { prefix: "r_".into(), count: 9 };
+        let named = |name: &str, values| Tag { name: name.into(), values };
+        let tags = Tags::new(1, vec![named("site", sites), named("rack", racks)]).unwrap();
+        for layout in [Layout::Wide, Layout::Narrow] {
+            let plain = table(layout, 9);
+            let table = Arc::new(TableSpec {
+                schema: plain.schema.clone().with_tags(tags.clone()).unwrap(),
+                ..(*plain).clone()
+            });
+            let mut encoder = Encoder::new(ALL_NS, Arc::clone(&table)).unwrap();
+            let lines = encoder.encode(&batch(&table, &[(2, 5), (7, 5)])).unwrap();
+            let text = String::from_utf8(lines.bytes.clone()).unwrap();
+            for device in [2, 7] {
+                let values: Vec<_> = tags.of(device).map(|(tag, value)| format!(",{}={value}", tag.name)).collect();
+                let start = format!("t,device={device}{}", values.concat());
+                assert!(text.lines().any(|line| line.starts_with(&start)), "{start}\n{text}");
+            }
+        }
     }
 
     #[test]

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use iotbench_backend_kit::refuse::refuse;
 use iotbench_core::{
     Acknowledged, Acknowledgement, Backend, BackendInfo, Batch, Capabilities, ComputedBy, Counts, Database, Domain,
-    Duplicates, Error, Layout, OpenRequest, Promise, PromiseLevel, PromiseSource, Query, Reader, Reply, ServerFacts,
-    Setting, SettingError, Sink, TableSpec, TimeUnit, Writer,
+    Duplicates, Error, Layout, MAX_TAGS, OpenRequest, Promise, PromiseLevel, PromiseSource, Query, Reader, Reply,
+    ServerFacts, Setting, SettingError, Sink, TableSpec, TimeUnit, Writer,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -35,6 +35,7 @@ struct Config {}
 
 static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
+    most_tags: MAX_TAGS,
     ..BackendInfo::new("blackhole", "acknowledges at once and keeps nothing: prices the tool itself", CAPABILITIES)
 };
 

@@ -45,6 +45,9 @@ pub(crate) fn condition(field: &str, predicate: Predicate) -> String {
 /// The condition on the devices: `Some("")` for all of them, `None` when none is meant.
 pub(crate) fn devices_condition(table: &TableSpec, devices: Asked<'_>) -> Option<String> {
     let devices = devices.in_table(table)?;
+    if let Some((name, value)) = devices.tagged(table.schema.tags()) {
+        return Some(format!("{} = {}", quoted(name), text(&value.to_string())));
+    }
     let Some(list) = devices.list() else { return Some(String::new()) };
     let width = device_digits(table);
     let one_of = list.iter().map(|device| format!("{} = '{device:0width$}'", quoted(DEVICE)));
@@ -147,6 +150,7 @@ impl Select {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::with_tags::{in_the_west, with_tags};
     use iotbench_core::{Marker, Name, Schema, Signal, ValueType};
     use proptest::prelude::*;
 
@@ -180,6 +184,13 @@ mod tests {
         assert_eq!(Select::new("*", &table(1)).limit(u64::MAX).into_text(), "SELECT * FROM \"t\"");
         assert_eq!(devices_condition(&table(1), Asked::One(1)), None);
         assert_eq!(devices_condition(&table(2), Asked::Some(&[])), None);
+    }
+
+    #[test]
+    fn devices_of_a_tag_are_chosen_by_it() {
+        let west = in_the_west();
+        let condition = devices_condition(&with_tags(table(2)), Asked::Tagged(&west));
+        assert_eq!(condition.as_deref(), Some("\"site\" = 'west'"));
     }
 
     #[test]

@@ -24,8 +24,8 @@ use async_trait::async_trait;
 use config::{Config, SETTINGS, Transport};
 use database::InfluxDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest,
-    Opens, PromiseLevel, SettingError, Settings, Target, TimeUnit,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Layout, MAX_TAGS,
+    OpenRequest, Opens, PromiseLevel, SettingError, Settings, Target, TimeUnit,
 };
 use marker::MARKER;
 use std::sync::Arc;
@@ -54,6 +54,7 @@ static INFO: BackendInfo = BackendInfo {
     counters: counters::SOURCES,
     promise: PromiseLevel::OsCrash,
     recipe: Some(&recipe::RECIPE),
+    most_tags: MAX_TAGS,
     statements: Some("InfluxQL"),
     ..BackendInfo::new("influxdb", "InfluxDB 1.x: line protocol over HTTP or UDP", CAPABILITIES)
 };

@@ -46,7 +46,10 @@ impl<'a> Flux<'a> {
         span: Span,
     ) -> Option<Self> {
         let mut conditions = vec![format!("r._measurement == {}", quoted(table.name.as_str()))];
-        if let Some(list) = devices.in_table(table)?.list() {
+        let devices = devices.in_table(table)?;
+        if let Some((name, value)) = devices.tagged(table.schema.tags()) {
+            conditions.push(format!("r.{name} == \"{value}\""));
+        } else if let Some(list) = devices.list() {
             let width = device_digits(table);
             let one_of = list.iter().map(|device| format!("r.{DEVICE} == \"{device:0width$}\""));
             conditions.push(format!("({})", one_of.collect::<Vec<_>>().join(" or ")));
@@ -171,6 +174,7 @@ fn number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::with_tags::{in_the_west, with_tags};
     use iotbench_core::{Marker, Schema, Signal, ValueType};
 
     fn table(layout: Layout, devices: u32) -> TableSpec {
@@ -230,6 +234,14 @@ mod tests {
         assert!(text.contains("stop: time(v: 9223372036854775807)"), "{text}");
         assert!(Flux::new(&bucket, &wide, Asked::Some(&[]), &[0], Span::ALL).is_none());
         assert!(Flux::new(&bucket, &table(Layout::Wide, 1), Asked::One(1), &[0], Span::ALL).is_none());
+    }
+
+    #[test]
+    fn devices_of_a_tag_are_chosen_by_it() {
+        let (bucket, west) = (Name::new("b").unwrap(), in_the_west());
+        let wide = with_tags(table(Layout::Wide, 2));
+        let text = Flux::new(&bucket, &wide, Asked::Tagged(&west), &[0, 1], Span::ALL).unwrap().count();
+        assert!(text.contains("filter(fn: (r) => r._measurement == \"t\" and r.site == \"west\")"), "{text}");
     }
 
     #[test]

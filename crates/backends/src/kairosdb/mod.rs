@@ -17,8 +17,8 @@ mod write;
 use config::{Config, SETTINGS, Store, Transport};
 use database::KairosDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Opens,
-    Recipe, SettingError, Settings, Target, TimeUnit, ValueType,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS, OpenRequest,
+    Opens, Recipe, SettingError, Settings, Target, TimeUnit, ValueType,
 };
 use std::sync::Arc;
 
@@ -49,6 +49,7 @@ static INFO: BackendInfo = BackendInfo {
     default_port: Some(config::KNOWN.port),
     recipe: Some(&recipe::ON_H2),
     variants: &recipe::VARIANTS,
+    most_tags: MAX_TAGS,
     ..BackendInfo::new("kairosdb", "KairosDB 1.x on H2 or Cassandra: JSON over HTTP, or lines over TCP", CAPABILITIES)
 };
 

@@ -1,7 +1,10 @@
 //! Questions in the server's JSON. Pure.
 
-use iotbench_backend_kit::metrics::{DEVICE, Millis, metric};
-use iotbench_core::{Predicate, SignalId, TableSpec};
+use iotbench_backend_kit::{
+    ask,
+    metrics::{DEVICE, Millis, metric},
+};
+use iotbench_core::{Predicate, SignalId, TableSpec, Tags};
 use serde_json::{Value, json};
 
 /// All times that we write: from 1970 to the end of 2199.
@@ -20,8 +23,10 @@ impl Asked {
     }
 
     /// Of these devices alone, where not all are meant; an empty list is the caller's.
-    pub(crate) fn of(mut self, devices: Option<&[u32]>) -> Self {
-        if let Some(list) = devices {
+    pub(crate) fn of(mut self, devices: ask::Asked<'_>, tags: &Tags) -> Self {
+        if let Some((name, value)) = devices.tagged(tags) {
+            self.0["tags"] = json!({ name: [value.to_string()] });
+        } else if let Some(list) = devices.list() {
             let list: Vec<_> = list.iter().map(ToString::to_string).collect();
             self.0["tags"] = json!({ DEVICE: list });
         }
@@ -87,6 +92,7 @@ pub(crate) fn question_about(metric: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::with_tags::{in_the_west, with_tags};
     use iotbench_core::{Layout, Marker, Name, Schema, Signal, ValueType};
 
     fn table() -> TableSpec {
@@ -103,7 +109,7 @@ mod tests {
     #[test]
     fn a_question_says_all_that_was_asked() {
         let asked = Asked::new(&table(), 1)
-            .of(Some(&[0, 2]))
+            .of(ask::Asked::Some(&[0, 2]), &Tags::default())
             .limit(5)
             .latest_first()
             .that(Predicate::Above(1.5))
@@ -121,6 +127,9 @@ mod tests {
             ],
         }]});
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), expected);
+        let (tagged, west) = (with_tags(table()), in_the_west());
+        let by_tag = Asked::new(&tagged, 1).of(ask::Asked::Tagged(&west), tagged.schema.tags());
+        assert_eq!(by_tag.0["tags"], json!({ "site": ["west"] }));
         assert_eq!(Asked::new(&table(), 0).limit(u64::MAX), Asked::new(&table(), 0));
     }
 }

@@ -6,8 +6,8 @@ mod store;
 
 use database::MemoryDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Setting,
-    SettingError, TimeUnit,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS, OpenRequest,
+    Setting, SettingError, TimeUnit,
 };
 use std::sync::Arc;
 
@@ -37,6 +37,7 @@ struct Config {}
 
 static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
+    most_tags: MAX_TAGS,
     ..BackendInfo::new("memory", "a vector in memory, read by plain code: the oracle of the tests", CAPABILITIES)
 };
 

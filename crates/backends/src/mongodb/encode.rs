@@ -91,6 +91,17 @@ impl Encoder {
         self.push_text(text);
     }
 
+    /// A text of letters, digits and the like that is written in place.
+    pub(crate) fn text_of(&mut self, name: &str, value: impl std::fmt::Display) {
+        self.key(ElementType::String, name);
+        let start = self.bytes.len();
+        self.bytes.extend([0; 4]);
+        // Writing to a Vec cannot fail.
+        let _ = std::io::Write::write_fmt(&mut self.bytes, format_args!("{value}\0"));
+        let length = u32::try_from(self.bytes.len() - start - 4).unwrap_or(u32::MAX);
+        self.bytes[start..start + 4].copy_from_slice(&length.to_le_bytes());
+    }
+
     /// A UUID.
     pub(crate) fn uuid(&mut self, name: &str, uuid: [u8; 16]) {
         self.key(ElementType::Binary, name);
@@ -167,6 +178,7 @@ mod tests {
         encoder.boolean("c", true);
         encoder.date("d", -1);
         encoder.text("e", "grö\0ße");
+        encoder.text_of("k", format_args!("r_{}", 7));
         let inner = encoder.begin_document("f");
         encoder.value("g", Value::F32(0.1));
         encoder.end(inner);
@@ -182,7 +194,7 @@ mod tests {
         assert_eq!(
             decoded(encoder),
             doc! {
-                "a": -7, "b": i64::MIN, "c": true, "d": mongodb::bson::DateTime::from_millis(-1), "e": "grö\0ße",
+                "a": -7, "b": i64::MIN, "c": true, "d": mongodb::bson::DateTime::from_millis(-1), "e": "grö\0ße", "k": "r_7",
                 "f": { "g": f64::from(0.1_f32) }, "h": [65535, { "i": "" }], "j": uuid,
             }
         );

@@ -27,8 +27,8 @@ use clients::Clients;
 use config::{Config, SETTINGS};
 use database::MongoDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest,
-    Opens, Recipe, SettingError, Settings, TableSpec, Target, TimeUnit,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Layout, MAX_TAGS,
+    OpenRequest, Opens, Recipe, SettingError, Settings, TableSpec, Target, TimeUnit,
 };
 use layout::Table;
 use std::sync::Arc;
@@ -59,6 +59,7 @@ static INFO: BackendInfo = BackendInfo {
     variants: &recipe::VARIANTS,
     plain_text: Some(("tls", "false")),
     unlimited_answers: true,
+    most_tags: MAX_TAGS,
     counters: counters::SOURCES,
     ..BackendInfo::new(
         "mongodb",

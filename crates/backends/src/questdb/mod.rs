@@ -16,7 +16,7 @@ mod write;
 use config::{Config, SETTINGS};
 use database::QuestDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS, OpenRequest,
     PromiseLevel, SettingError, TimeUnit, ValueType,
 };
 use marker::{FLAG, MARKER};
@@ -54,6 +54,7 @@ static INFO: BackendInfo = BackendInfo {
     default_port: Some(config::KNOWN.port),
     promise: PromiseLevel::ProcessCrash,
     recipe: Some(&recipe::RECIPE),
+    most_tags: MAX_TAGS,
     statements: Some("SQL"),
     ..BackendInfo::new("questdb", "QuestDB: line protocol over HTTP, read by SQL", CAPABILITIES)
 };

@@ -25,6 +25,7 @@ pub(crate) fn text(text: &str) -> String {
 pub(crate) fn create_table(table: &TableSpec, partition_by: Partition) -> String {
     let mut columns = vec![format!("{TIME} TIMESTAMP_NS")];
     columns.extend(table.has_device_column().then(|| format!("{DEVICE} SYMBOL")));
+    columns.extend(table.schema.tags().as_slice().iter().map(|tag| format!("{} SYMBOL", quoted(&tag.name))));
     let signals = table.schema.signals();
     match table.layout {
         Layout::Narrow => {
@@ -73,7 +74,10 @@ impl<'a> Select<'a> {
     /// `None` where there is nothing that could be asked for.
     pub(crate) fn new(table: &'a TableSpec, devices: Asked<'_>, span: Span) -> Option<Self> {
         let mut conditions = Vec::new();
-        if let Some(list) = devices.in_table(table)?.list() {
+        let devices = devices.in_table(table)?;
+        if let Some((name, value)) = devices.tagged(table.schema.tags()) {
+            conditions.push(format!("{} = {}", quoted(name), text(&value.to_string())));
+        } else if let Some(list) = devices.list() {
             let width = device_digits(table);
             let list: Vec<_> = list.iter().map(|device| format!("'{device:0width$}'")).collect();
             conditions.push(format!("{DEVICE} IN ({})", list.join(", ")));
@@ -282,6 +286,7 @@ pub(crate) fn signal_name(table: &TableSpec, signal: SignalId) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::with_tags::{in_the_west, with_tags};
     use iotbench_core::{Marker, Name, Schema, Signal};
 
     fn table(layout: Layout, devices: u32) -> TableSpec {
@@ -304,6 +309,16 @@ mod tests {
         assert_eq!(
             create_table(&table(Layout::Narrow, 1), Partition::Hour),
             "CREATE TABLE \"t\" (ts TIMESTAMP_NS, signal SYMBOL, v FLOAT) TIMESTAMP(ts) PARTITION BY HOUR WAL"
+        );
+    }
+
+    #[test]
+    fn tags_are_symbols_and_devices_are_chosen_by_them() {
+        let (wide, west) = (with_tags(table(Layout::Wide, 2)), in_the_west());
+        assert!(create_table(&wide, Partition::Day).contains("device SYMBOL, \"site\" SYMBOL, \"a\" FLOAT"));
+        assert_eq!(
+            Select::new(&wide, Asked::Tagged(&west), Span::ALL).unwrap().points(&[1], Order::Newest, 3),
+            "SELECT ts::long, device, \"select\" FROM \"t\" WHERE \"site\" = 'west' ORDER BY ts DESC LIMIT 3"
         );
     }
 

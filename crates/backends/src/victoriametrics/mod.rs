@@ -17,7 +17,7 @@ use config::{Config, SETTINGS};
 use database::VictoriaDatabase;
 use facts::MAX_SECONDS_IN_MEMORY;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS, OpenRequest,
     PromiseLevel, SettingError, TimeUnit, ValueType,
 };
 use marker::{FLAG, MARKER};
@@ -60,6 +60,7 @@ static INFO: BackendInfo = BackendInfo {
     counters: counters::SOURCES,
     promise: PromiseLevel::OsCrashWithin { seconds: MAX_SECONDS_IN_MEMORY },
     recipe: Some(&recipe::RECIPE),
+    most_tags: MAX_TAGS,
     ..BackendInfo::new(
         "victoriametrics",
         "VictoriaMetrics: line protocol over HTTP, read by export and MetricsQL",

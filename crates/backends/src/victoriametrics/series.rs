@@ -43,7 +43,10 @@ impl Own {
     /// Chooses the series of these devices and signals, and perhaps more; `None` when there can be none.
     pub(crate) fn of(&self, table: &TableSpec, devices: Asked<'_>, signals: &[SignalId]) -> Option<String> {
         let mut conditions = String::new();
-        if let Some(list) = devices.in_table(table)?.list() {
+        let devices = devices.in_table(table)?;
+        if let Some((name, value)) = devices.tagged(table.schema.tags()) {
+            conditions.push_str(&format!(",{name}={}", quoted(&value.to_string())));
+        } else if let Some(list) = devices.list() {
             let width = device_digits(table);
             push_one_of(&mut conditions, DEVICE, list.iter().map(|device| format!("{device:0width$}")))?;
         }
@@ -124,6 +127,7 @@ pub(crate) fn split_back(span: Millis, count: i64) -> (Millis, Option<Millis>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::with_tags::{in_the_west, with_tags};
     use iotbench_core::{Marker, Schema, Signal, ValueType};
     use proptest::prelude::*;
 
@@ -136,6 +140,14 @@ mod tests {
             devices,
             marker: Marker { run_id: "r".into(), fingerprint: "f".into() },
         }
+    }
+
+    #[test]
+    fn devices_of_a_tag_are_chosen_by_it() {
+        let own = Own::new(&Name::new("d").unwrap(), &Name::new("t").unwrap(), "r");
+        let west = in_the_west();
+        let chosen = own.of(&with_tags(table(Layout::Wide, 2)), Asked::Tagged(&west), &[0, 1]);
+        assert_eq!(chosen.as_deref(), Some(r#"{db="d",iotbench_table="t/r",site="west"}"#));
     }
 
     #[test]

@@ -52,10 +52,12 @@ fn points(table: &TableSpec, batch: &Batch) -> Result<Vec<DataPoint>, Error> {
         let device = table.has_device_column().then(|| format!("{:0width$}", run_rows.run.device));
         let start = |time_ns: i64| {
             let point = DataPoint::builder(table.name.as_str()).timestamp(time_ns);
-            match &device {
+            let point = match &device {
                 Some(device) => point.tag(DEVICE, device.as_str()),
                 None => point,
-            }
+            };
+            let tags = table.schema.tags().of(run_rows.run.device);
+            tags.fold(point, |point, (tag, value)| point.tag(tag.name.as_str(), value.to_string()))
         };
         for row in run_rows.rows {
             let time_ns = batch.timestamps_ns()[row];

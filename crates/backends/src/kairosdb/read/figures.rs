@@ -27,7 +27,9 @@ impl Wish<'_> {
         table: &TableSpec,
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
-        let all = || self.ask.signals.iter().map(|&signal| Asked::new(table, signal).of(self.ask.devices.list()));
+        let all = || {
+            self.ask.signals.iter().map(|&signal| Asked::new(table, signal).of(self.ask.devices, table.schema.tags()))
+        };
         let names = self.aggregates.iter().map(|&aggregate| name_of(aggregate));
         let asked: Vec<_> = names.flat_map(|name| all().map(move |asked| asked.figure(name))).collect();
         let (figures, bytes) = client.ask(question(self.span, &asked), figures_of).await?;

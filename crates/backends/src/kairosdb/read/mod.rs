@@ -44,7 +44,8 @@ impl KairosReader {
 
     /// What is asked about the signals, all values of each or the first so many.
     fn asked(&self, ask: &Ask<'_>) -> Vec<Asked> {
-        let of = |&signal: &SignalId| Asked::new(&self.table, signal).of(ask.devices.list()).limit(ask.limit);
+        let tags = self.table.schema.tags();
+        let of = |&signal: &SignalId| Asked::new(&self.table, signal).of(ask.devices, tags).limit(ask.limit);
         ask.signals.iter().map(of).collect()
     }
 

@@ -30,7 +30,7 @@ impl OneSignal<'_> {
     }
 
     fn asked(&self) -> Asked {
-        Asked::new(self.table, self.ask.signal()).of(self.ask.devices.list())
+        Asked::new(self.table, self.ask.signal()).of(self.ask.devices, self.table.schema.tags())
     }
 
     /// The first or the last that meets a predicate.

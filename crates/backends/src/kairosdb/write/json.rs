@@ -1,12 +1,13 @@
 //! A batch as JSON: for each run of a device and each signal one object with all its values.
 
 use iotbench_backend_kit::metrics::{DEVICE, NS_PER_MS, metric, push_value};
-use iotbench_core::{Batch, SignalId, TableSpec, ValueType};
+use iotbench_core::{Batch, SignalId, TableSpec, Tags, ValueType};
 
 /// Encodes batches. Nothing is allocated per datapoint once the buffer has its size.
 pub(crate) struct JsonEncoder {
     /// What the object of each signal begins with, up to the device's number.
     heads: Vec<Vec<u8>>,
+    tags: Tags,
 }
 
 impl JsonEncoder {
@@ -22,7 +23,7 @@ impl JsonEncoder {
             // The type is named: without it, 1e300 would be read as an integer.
             format!(r#"{{"name":"{name}","type":"{value_type}","tags":{{"{DEVICE}":""#).into_bytes()
         };
-        Self { heads: signals.map(head).collect() }
+        Self { heads: signals.map(head).collect(), tags: table.schema.tags().clone() }
     }
 
     /// Puts a batch in the place of what `out` holds.
@@ -34,6 +35,12 @@ impl JsonEncoder {
             for (head, column) in self.heads.iter().zip(batch.columns()) {
                 out.extend_from_slice(head);
                 out.extend_from_slice(digits.format(run_rows.run.device).as_bytes());
+                for (tag, value) in self.tags.of(run_rows.run.device) {
+                    out.extend_from_slice(br#"",""#);
+                    out.extend_from_slice(tag.name.as_bytes());
+                    out.extend_from_slice(br#"":""#);
+                    value.push(out);
+                }
                 out.extend_from_slice(br#""},"datapoints":["#);
                 for row in run_rows.rows.clone() {
                     out.push(b'[');
@@ -60,6 +67,7 @@ fn close(out: &mut Vec<u8>, end: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::with_tags::with_tags;
     use iotbench_core::{Layout, Marker, Name, Run, Schema, Signal, Value};
 
     fn table() -> TableSpec {
@@ -107,6 +115,18 @@ mod tests {
         assert_eq!(objects[1]["datapoints"][0], serde_json::json!([0, i64::MIN]));
         JsonEncoder::new(&table).encode(&Batch::new(&table.schema), &mut out);
         assert_eq!(out, b"[]");
+    }
+
+    #[test]
+    fn a_device_is_told_with_its_tags() {
+        let table = with_tags(table());
+        let mut out = Vec::new();
+        JsonEncoder::new(&table).encode(&batch(&table, 1), &mut out);
+        let objects: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        for (object, device) in [(&objects[0], 0), (&objects[3], 11)] {
+            let (_, site) = table.schema.tags().of(device).next().unwrap();
+            assert_eq!(object["tags"], serde_json::json!({ "device": device.to_string(), "site": site.to_string() }));
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Writes lines over TCP: `putm METRIC MILLISECONDS VALUE device=NUMBER`, one a value. Nothing is acknowledged.
+//! Writes lines over TCP: `putm METRIC MILLISECONDS VALUE device=NUMBER TAG=VALUE…`, one a value. Nothing is acknowledged.
 
 use super::refuse_batch;
 use async_trait::async_trait;
@@ -54,7 +54,11 @@ impl TelnetWriter {
                     out.push(b' ');
                     push_number(out, column, row);
                     // Writing to a Vec cannot fail.
-                    let _ = writeln!(out, " {DEVICE}={}", run_rows.run.device);
+                    let _ = write!(out, " {DEVICE}={}", run_rows.run.device);
+                    for (tag, value) in self.table.schema.tags().of(run_rows.run.device) {
+                        let _ = write!(out, " {}={value}", tag.name);
+                    }
+                    out.push(b'\n');
                 }
             }
         }

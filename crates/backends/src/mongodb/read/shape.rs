@@ -1,7 +1,7 @@
 //! What pipelines must know of a layout.
 
 use super::seconds::whole_seconds;
-use crate::mongodb::{layout::Table, time::TimeFields};
+use crate::mongodb::{layout::Table, time::TimeFields, write::tag_path};
 use iotbench_backend_kit::{
     ask::{Ask, Asked, Order},
     span::Span,
@@ -173,6 +173,9 @@ impl Shape {
     }
 
     fn of_devices(&self, devices: Asked<'_>) -> Document {
+        if let Some((name, value)) = devices.tagged(self.table.spec.schema.tags()) {
+            return doc! { tag_path(name): value.to_string() };
+        }
         match devices {
             _ if !self.has_device() => doc! {},
             Asked::All => doc! {},

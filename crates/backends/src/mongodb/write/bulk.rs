@@ -1,14 +1,14 @@
 //! Layout bulk: a document for all datapoints of one device in one second and one send, as Listing 3 of the Hof study.
 
-use super::{document::encode_time, documents::Documents};
+use super::{device::Device, document::encode_time, documents::Documents};
 use crate::mongodb::{config::Precision, encode::Encoder, layout::Table};
 use iotbench_backend_kit::second::split;
 use iotbench_core::{Applied, Batch};
 use std::ops::Range;
 
-/// `{ device, time, measurements: [{ time, ns, sensors: […] }, …] }`, the first time a whole second.
+/// `{ device, tags: { … }, time, measurements: [{ time, ns, sensors: […] }, …] }`, the first time a whole second.
 pub(crate) struct BulkDocuments {
-    has_device: bool,
+    device: Device,
     precision: Precision,
     /// Device, second, nanosecond and row of the batch, sorted: the rows of one document stand together.
     order: Vec<(u32, i64, i32, usize)>,
@@ -18,8 +18,8 @@ pub(crate) struct BulkDocuments {
 
 impl BulkDocuments {
     pub(crate) fn new(table: &Table) -> Self {
-        let has_device = table.spec.has_device_column();
-        Self { has_device, precision: table.precision, order: Vec::new(), documents: Vec::new() }
+        let device = Device::new(table);
+        Self { device, precision: table.precision, order: Vec::new(), documents: Vec::new() }
     }
 }
 
@@ -46,9 +46,7 @@ impl Documents for BulkDocuments {
     fn encode(&self, batch: &Batch, document: usize, to: &mut Encoder) {
         let points = &self.order[self.documents[document].clone()];
         let (device, second, ..) = points[0];
-        if self.has_device {
-            to.int32("device", device.cast_signed());
-        }
+        self.device.encode(device, to);
         to.date("time", second.saturating_mul(1000));
         let array = to.begin_array("measurements");
         for (place, &(.., row)) in points.iter().enumerate() {

@@ -1,12 +1,15 @@
 //! Layouts document and wide: a document a datapoint, a field for each signal. In layout wide the server unites them.
 
-use super::documents::{Documents, places};
+use super::{
+    device::Device,
+    documents::{Documents, places},
+};
 use crate::mongodb::{config::Precision, encode::Encoder, layout::Table, time::milliseconds};
 use iotbench_core::{Applied, Batch};
 
-/// `{ device, time, ns, SIGNAL, … }`; without nanoseconds where the precision is milliseconds.
+/// `{ device, tags: { … }, time, ns, SIGNAL, … }`; without nanoseconds where the precision is milliseconds.
 pub(crate) struct PointDocuments {
-    has_device: bool,
+    device: Device,
     precision: Precision,
     names: Vec<String>,
     /// The device of each row.
@@ -16,7 +19,7 @@ pub(crate) struct PointDocuments {
 impl PointDocuments {
     pub(crate) fn new(table: &Table) -> Self {
         Self {
-            has_device: table.spec.has_device_column(),
+            device: Device::new(table),
             precision: table.precision,
             names: table.spec.schema.signals().iter().map(|signal| signal.name.clone()).collect(),
             devices: Vec::new(),
@@ -48,9 +51,7 @@ impl Documents for PointDocuments {
     }
 
     fn encode(&self, batch: &Batch, document: usize, to: &mut Encoder) {
-        if self.has_device {
-            to.int32("device", self.devices[document].cast_signed());
-        }
+        self.device.encode(self.devices[document], to);
         encode_time(batch.timestamps_ns()[document], self.precision, to);
         for (name, column) in self.names.iter().zip(batch.columns()) {
             if let Some(value) = column.get(document) {

@@ -1,6 +1,7 @@
 //! One connection that writes: unordered inserts of raw documents.
 
 mod bulk;
+mod device;
 mod document;
 mod documents;
 mod narrow;
@@ -16,6 +17,7 @@ use super::{
 };
 use async_trait::async_trait;
 use bulk::BulkDocuments;
+pub(crate) use device::path as tag_path;
 use document::PointDocuments;
 use documents::Documents;
 use iotbench_backend_kit::refuse::refuse;

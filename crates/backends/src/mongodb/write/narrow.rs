@@ -1,6 +1,7 @@
 //! Layout narrow: a document a value, as Table I of the Hof study has rows.
 
 use super::{
+    device::Device,
     document::note_devices,
     documents::{Documents, places},
 };
@@ -8,17 +9,16 @@ use crate::mongodb::{encode::Encoder, layout::Table};
 use iotbench_backend_kit::second::split;
 use iotbench_core::{Applied, Batch};
 
-/// `{ device, second, nanosecond, number, measurement }`.
+/// `{ device, tags: { … }, second, nanosecond, number, measurement }`.
 pub(crate) struct NarrowDocuments {
-    has_device: bool,
+    device: Device,
     width: usize,
     devices: Vec<u32>,
 }
 
 impl NarrowDocuments {
     pub(crate) fn new(table: &Table) -> Self {
-        let width = table.spec.schema.width();
-        Self { has_device: table.spec.has_device_column(), width, devices: Vec::new() }
+        Self { device: Device::new(table), width: table.spec.schema.width(), devices: Vec::new() }
     }
 }
 
@@ -30,9 +30,7 @@ impl Documents for NarrowDocuments {
 
     fn encode(&self, batch: &Batch, document: usize, to: &mut Encoder) {
         let (row, signal) = (document / self.width, document % self.width);
-        if self.has_device {
-            to.int32("device", self.devices[row].cast_signed());
-        }
+        self.device.encode(self.devices[row], to);
         let (second, nanosecond) = split(batch.timestamps_ns()[row]);
         to.int64("second", second);
         to.int32("nanosecond", nanosecond);
