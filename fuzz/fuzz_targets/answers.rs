@@ -117,6 +117,8 @@ fn queries() -> Vec<Query> {
     let (devices, signals, range) = (Devices::All, vec![0, 1], TimeRange::half_open(0, 2_000_000_000_000_000_000));
     let (device, signal, limit, from_ns) = (1, 0, 3, 1_700_000_000_000_000_000);
     let aggregates = Aggregate::ALL.to_vec();
+    let predicate = Predicate::Above(1.0);
+    let filter = |all_signals| Query::Filter { devices: Devices::All, signal, predicate, range, all_signals };
     vec![
         Query::Range { devices: devices.clone(), signals: signals.clone(), range },
         Query::Range { devices: Devices::Some(vec![1]), signals: vec![1], range },
@@ -131,7 +133,8 @@ fn queries() -> Vec<Query> {
         Query::LastPoints { devices: devices.clone() },
         Query::NewestVisible { device, signal },
         Query::Scan,
-        Query::Filter { devices: devices.clone(), signal, predicate: Predicate::Above(1.0), range },
+        filter(false),
+        filter(true),
         Query::Buckets {
             devices: devices.clone(),
             signals: signals.clone(),

@@ -90,7 +90,7 @@ pub enum Order {
     After,
     /// The time alone, descending: of equal times any.
     Before,
-    /// The least value of the first signal, the earliest of equals.
+    /// The least value of the signal, the earliest of equals.
     Least,
 }
 
@@ -109,7 +109,7 @@ pub enum What<'a> {
     Datapoints,
     /// Of each device the first, in the order asked for; by device.
     FirstOfEach,
-    /// The greatest number of the first signal.
+    /// The greatest number of the signal.
     Greatest,
     /// These figures of each device and signal.
     Figures(&'a [Aggregate]),
@@ -132,7 +132,9 @@ pub struct Ask<'a> {
     pub signals: &'a [SignalId],
     /// At these times.
     pub span: Span,
-    /// With a value of the first signal that fulfils it.
+    /// The signal whose values are compared: the one that it is about, or the first.
+    pub signal: SignalId,
+    /// With a value of that signal that fulfils it.
     pub predicate: Option<Predicate>,
     /// In this order.
     pub order: Order,
@@ -145,7 +147,8 @@ impl<'a> Ask<'a> {
     #[must_use]
     pub fn stretch(devices: Asked<'a>, signals: &'a [SignalId], span: Span) -> Self {
         let (what, order) = (What::Datapoints, Order::Stretch);
-        Self { what, devices, signals, span, predicate: None, order, limit: u64::MAX }
+        let signal = signals.first().copied().unwrap_or_default();
+        Self { what, devices, signals, span, signal, predicate: None, order, limit: u64::MAX }
     }
 
     /// The first so many in an order.
@@ -160,9 +163,10 @@ impl<'a> Ask<'a> {
         let of_one = |&device, signal, span| Self::stretch(Asked::One(device), from_ref(signal), span);
         Some(match query {
             Query::Range { devices, signals, range } => Self::stretch(Asked::of(devices), signals, Span::of(*range)?),
-            Query::Filter { devices, signal, predicate, range } => {
-                let stretch = Self::stretch(Asked::of(devices), from_ref(signal), Span::of(*range)?);
-                Self { predicate: Some(*predicate), ..stretch }
+            Query::Filter { devices, signal, predicate, range, all_signals } => {
+                let signals = if *all_signals { all } else { from_ref(signal) };
+                let stretch = Self::stretch(Asked::of(devices), signals, Span::of(*range)?);
+                Self { signal: *signal, predicate: Some(*predicate), ..stretch }
             }
             Query::Scan => Self::stretch(Asked::All, all, Span::ALL),
             Query::Records { device, from_ns, limit } => {
@@ -228,10 +232,17 @@ impl<'a> Ask<'a> {
         Some(Self { span: self.span.and(times)?, ..self })
     }
 
-    /// The one signal that it is about, or the first of them.
+    /// Whether values of other signals come with the one that fulfils the predicate: where each value is a row of its own, a
+    /// condition on rows does not find them.
     #[must_use]
-    pub fn signal(&self) -> SignalId {
-        self.signals.first().copied().unwrap_or_default()
+    pub fn is_of_records(&self) -> bool {
+        self.predicate.is_some() && self.signals.len() > 1
+    }
+
+    /// The same without its predicate.
+    #[must_use]
+    pub fn of_any_value(self) -> Self {
+        Self { predicate: None, ..self }
     }
 
     /// The one device that it is about, or the first of all.
@@ -312,8 +323,12 @@ mod tests {
         assert_eq!(Ask::of(&query, ALL), Some(of_range));
         assert_eq!((of_range.order, of_range.limit, of_range.predicate), (Order::Stretch, u64::MAX, None));
         let (signal, predicate) = (1, Predicate::Above(2.5));
-        let query = Query::Filter { devices: devices.clone(), signal, predicate, range };
-        assert_eq!(Ask::of(&query, ALL), Some(Ask { predicate: Some(predicate), ..of_range }));
+        let filter = |all_signals| Query::Filter { devices: devices.clone(), signal, predicate, range, all_signals };
+        let values = Ask { predicate: Some(predicate), ..of_range };
+        assert_eq!(Ask::of(&filter(false), ALL), Some(values));
+        let records = Ask { signals: ALL, ..values };
+        assert_eq!((Ask::of(&filter(true), ALL), records.signal), (Some(records), 1));
+        assert!(records.is_of_records() && !values.is_of_records() && !records.of_any_value().is_of_records());
         let aggregates = vec![Aggregate::Max, Aggregate::Last];
         let query = Query::Aggregates { devices, signals, aggregates, range };
         let figures = What::Figures(&[Aggregate::Max, Aggregate::Last]);

@@ -1,20 +1,24 @@
-//! Datapoints whose value meets a condition, where the client looks: because the database cannot, or once more, where what it
+//! Datapoints with a value that meets a condition, where the client looks: because the database cannot, or once more, where what it
 //! compared was rounded.
 
-use iotbench_core::{CHUNK_ROWS, Chunk, ComputedBy, Error, Predicate, Reply, Sink, ValueType};
+use crate::{answer::types, ask::Ask};
+use iotbench_core::{CHUNK_ROWS, Chunk, ComputedBy, Error, Predicate, Reply, Schema, Sink};
 
-/// A sink for datapoints of one signal that hands on those that meet a condition.
+/// A sink for datapoints that hands on those that meet a condition.
 pub struct Filter<'a> {
-    predicate: Predicate,
+    predicate: Option<Predicate>,
+    /// The place of the signal that is compared.
+    place: Option<usize>,
     sink: &'a mut dyn Sink,
     kept: Chunk,
     rows: u64,
 }
 
 impl<'a> Filter<'a> {
-    /// Hands on what meets `predicate`, of values of this type.
-    pub fn new(predicate: Predicate, value_type: ValueType, sink: &'a mut dyn Sink) -> Self {
-        Self { predicate, sink, kept: Chunk::new([value_type]), rows: 0 }
+    /// Hands on what meets the predicate of an ask, of the datapoints that it is about.
+    pub fn new(ask: &Ask<'_>, schema: &Schema, sink: &'a mut dyn Sink) -> Self {
+        let place = ask.signals.iter().position(|&signal| signal == ask.signal);
+        Self { predicate: ask.predicate, place, sink, kept: Chunk::new(types(schema, ask.signals)), rows: 0 }
     }
 
     /// Ends the answer, when the reply to the datapoints has come.
@@ -39,12 +43,14 @@ impl<'a> Filter<'a> {
 
 impl Sink for Filter<'_> {
     fn push(&mut self, chunk: &Chunk) -> Result<(), Error> {
+        let compared = self.place.and_then(|place| chunk.columns.get(place));
         for (row, (&device, &time)) in chunk.devices.iter().zip(&chunk.timestamps_ns).enumerate() {
-            let value = chunk.columns.first().and_then(|column| column.get(row));
-            if value.and_then(|value| value.as_f64()).is_some_and(|number| self.predicate.holds(number)) {
+            let number = compared.and_then(|column| column.get(row)).and_then(|value| value.as_f64());
+            if self.predicate.is_none_or(|predicate| number.is_some_and(|number| predicate.holds(number))) {
                 self.kept.devices.push(device);
                 self.kept.timestamps_ns.push(time);
-                self.kept.columns[0].push(value)?;
+                let mut columns = self.kept.columns.iter_mut().zip(&chunk.columns);
+                columns.try_for_each(|(kept, column)| kept.push(column.get(row)))?;
                 if self.kept.len() == CHUNK_ROWS {
                     self.flush()?;
                 }
@@ -57,7 +63,13 @@ impl Sink for Filter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_core::Value;
+    use crate::{ask::Asked, span::Span};
+    use iotbench_core::{Signal, Value, ValueType};
+
+    fn schema() -> Schema {
+        let signal = |name: &str| Signal { name: name.into(), value_type: ValueType::F64, max_text_bytes: 0 };
+        Schema::new(["a", "b"].map(signal).into()).unwrap()
+    }
 
     #[test]
     fn what_meets_the_condition_is_handed_on_in_chunks_and_nothing_else() {
@@ -67,7 +79,8 @@ mod tests {
             times.extend_from_slice(&chunk.timestamps_ns);
             Ok(())
         };
-        let mut filter = Filter::new(Predicate::Above(0.5), ValueType::F64, &mut sink);
+        let ask = Ask::stretch(Asked::All, &[1], Span::ALL);
+        let mut filter = Filter::new(&Ask { predicate: Some(Predicate::Above(0.5)), ..ask }, &schema(), &mut sink);
         let rows = 5 * CHUNK_ROWS;
         let all: Vec<i64> = (0..).take(rows).collect();
         for part in all.chunks(CHUNK_ROWS) {
@@ -86,5 +99,29 @@ mod tests {
         assert_eq!(times, all.iter().copied().filter(|time| time % 3 == 2).collect::<Vec<_>>());
         assert_eq!(reply, Reply { rows: times.len() as u64, bytes: 9, computed_by: ComputedBy::Client });
         assert_eq!(most, CHUNK_ROWS);
+    }
+
+    #[test]
+    fn a_record_is_handed_on_for_the_value_that_is_compared_and_for_no_other() {
+        let mut rows = Vec::new();
+        let mut sink = |chunk: &Chunk| {
+            let cell = |column: usize, row| chunk.columns[column].get(row).and_then(|value| value.as_f64());
+            rows.extend((0..chunk.len()).map(|row| (chunk.timestamps_ns[row], cell(0, row), cell(1, row))));
+            Ok(())
+        };
+        let ask = Ask::stretch(Asked::All, &[0, 1], Span::ALL);
+        let ask = Ask { signal: 1, predicate: Some(Predicate::Below(0.5)), ..ask };
+        let mut filter = Filter::new(&ask, &schema(), &mut sink);
+        let mut chunk = Chunk::new([ValueType::F64; 2]);
+        for (time, a, b) in [(1, Some(0.0), Some(1.0)), (2, None, Some(0.0)), (3, Some(0.0), None)] {
+            chunk.devices.push(1);
+            chunk.timestamps_ns.push(time);
+            chunk.columns[0].push(a.map(Value::F64)).unwrap();
+            chunk.columns[1].push(b.map(Value::F64)).unwrap();
+        }
+        filter.push(&chunk).unwrap();
+        let reply = Reply { rows: 3, bytes: 9, computed_by: ComputedBy::Server };
+        assert_eq!(filter.finish(reply, ComputedBy::Client).unwrap().rows, 1);
+        assert_eq!(rows, [(2, None, Some(0.0))]);
     }
 }

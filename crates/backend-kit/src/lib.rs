@@ -14,7 +14,7 @@
 //! | which times does a range hold, which second or millisecond has a time? | [`span`], [`second`], [`millis`] | |
 //! | what are the figures of values that come one after the other? | [`series`] | |
 //! | how are figures of signals answered, device by device? | [`figures`] | |
-//! | what if the client looks whether a value meets a condition? | [`filter`] | |
+//! | what if the client looks which datapoints meet a condition? | [`filter`] | |
 //! | what if the client works out figures, and figures of time buckets? | [`fold`] | |
 //! | how does SQL work out figures of groups of rows? | [`sql`] | |
 //! | how does a store answer that can only be read whole? | [`scan`] | |

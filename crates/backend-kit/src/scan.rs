@@ -69,7 +69,7 @@ impl<'a> Row<'a> {
             }
             Order::Least => {
                 rows.sort_by_key(|row| row.timestamp_ns);
-                rows.sort_by(|a, b| compare(a.value(ask.signal()), b.value(ask.signal())));
+                rows.sort_by(|a, b| compare(a.value(ask.signal), b.value(ask.signal)));
             }
         }
         if ask.what == What::FirstOfEach {
@@ -91,7 +91,7 @@ impl<'a> Row<'a> {
     }
 
     fn is_asked(&self, ask: &Ask<'_>) -> bool {
-        let fulfils = || ask.predicate.is_none_or(|p| self.number(ask.signal()).is_some_and(|value| p.holds(value)));
+        let fulfils = || ask.predicate.is_none_or(|p| self.number(ask.signal).is_some_and(|value| p.holds(value)));
         ask.devices.contains(self.device) && ask.span.contains(self.timestamp_ns) && fulfils()
     }
 
@@ -128,7 +128,7 @@ fn datapoints(rows: &[Row<'_>], ask: &Ask<'_>, table: &TableSpec, sink: &mut dyn
 fn greatest(rows: &[Row<'_>], ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
     let mut answer = Answer::new(sink, [ValueType::F64]);
     if !rows.is_empty() {
-        answer.figures(ask.device(), [series(rows, ask.signal()).figure(Aggregate::Max)])?;
+        answer.figures(ask.device(), [series(rows, ask.signal).figure(Aggregate::Max)])?;
     }
     answer.finish(0, ComputedBy::Client)
 }

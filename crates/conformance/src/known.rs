@@ -56,6 +56,8 @@ fn number_answers() -> Vec<(Query, Vec<Row>)> {
     let counts = Row { device: 0, timestamp_ns: 0, values: vec![Some(Owned::I64(6)), Some(Owned::I64(12))] };
     let one = |range| Query::Range { devices: Devices::Some(vec![0]), signals: vec![1], range };
     let nearest = |predicate, direction| Query::Nearest { device: 0, signal: 0, predicate, direction };
+    let (predicate, devices) = (Predicate::Above(4.0), || all.clone());
+    let filter = |all_signals| Query::Filter { devices: devices(), signal: 0, predicate, range, all_signals };
     let figures = |aggregates: &[Aggregate]| Query::Aggregates {
         devices: all.clone(),
         signals: vec![0, 1],
@@ -86,10 +88,8 @@ fn number_answers() -> Vec<(Query, Vec<Row>)> {
             vec![row(0, at(3), &[30.0]), row(0, at(4), &[40.0])],
         ),
         (Query::Records { device: 0, from_ns: at(2), limit: 2 }, stored[1..3].to_vec()),
-        (
-            Query::Filter { devices: all.clone(), signal: 0, predicate: Predicate::Above(4.0), range },
-            vec![row(0, at(1), &[5.0]), row(0, at(4), &[8.0]), row(1, at(3), &[7.0])],
-        ),
+        (filter(false), vec![row(0, at(1), &[5.0]), row(0, at(4), &[8.0]), row(1, at(3), &[7.0])]),
+        (filter(true), vec![stored[0].clone(), stored[3].clone(), stored[5].clone()]),
         (nearest(Predicate::Above(4.0), Direction::FirstAfter(at(1))), vec![row(0, at(4), &[8.0])]),
         (nearest(Predicate::Above(4.0), Direction::LastBefore(at(4))), vec![row(0, at(1), &[5.0])]),
         (nearest(Predicate::Below(5.0), Direction::FirstAfter(at(1))), vec![row(0, at(2), &[3.0])]),

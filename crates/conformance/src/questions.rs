@@ -91,7 +91,8 @@ pub(crate) fn of_nothing() -> Vec<Query> {
         Query::Range { devices: Devices::All, signals: vec![0], range },
         Query::Range { devices: Devices::Some(vec![]), signals: vec![0], range },
         Query::Range { devices: Devices::Some(vec![0, 7]), signals: vec![0], range },
-        Query::Filter { devices: Devices::All, signal: 0, predicate: Predicate::Below(1e9), range },
+        filter(Devices::All, 0, Predicate::Below(1e9), range, false),
+        filter(Devices::All, 0, Predicate::Below(1e9), range, true),
         Query::Records { device: 0, from_ns: 0, limit: 10 },
         Query::Nearest { device: 0, signal: 0, predicate: Predicate::Above(0.0), direction: Direction::FirstAfter(0) },
         Query::Nearest { device: 0, signal: 0, predicate: Predicate::Below(9.0), direction: Direction::LastBefore(9) },
@@ -310,6 +311,10 @@ fn buckets(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
     queries
 }
 
+fn filter(devices: Devices, signal: SignalId, predicate: Predicate, range: TimeRange, all_signals: bool) -> Query {
+    Query::Filter { devices, signal, predicate, range, all_signals }
+}
+
 fn filters(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
     let ranges = [TimeRange::ALL, TimeRange::half_open(times[3], times[times.len() / 2])];
     let devices = [Devices::All, Devices::Some(vec![dataset.devices - 1]), Devices::Some(vec![4711])];
@@ -319,8 +324,10 @@ fn filters(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
         for limit in [-500.25, 31.0, 900.125, 1e6] {
             for predicate in [Predicate::Above(limit), Predicate::Below(limit)] {
                 for range in ranges {
-                    let of = devices.iter().cloned();
-                    queries.extend(of.map(|devices| Query::Filter { devices, signal, predicate, range }));
+                    for devices in &devices {
+                        let of = |all_signals| filter(devices.clone(), signal, predicate, range, all_signals);
+                        queries.extend([of(false), of(true)]);
+                    }
                 }
             }
         }

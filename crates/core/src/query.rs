@@ -192,7 +192,7 @@ pub enum Query {
         /// When.
         range: TimeRange,
     },
-    /// Points in a stretch of time whose channel meets a predicate: that channel only.
+    /// Points in a stretch of time whose channel meets a predicate: that channel only, or all signals.
     Filter {
         /// Whose.
         devices: Devices,
@@ -202,6 +202,9 @@ pub enum Query {
         predicate: Predicate,
         /// When.
         range: TimeRange,
+        /// Whether all signals come back.
+        #[serde(default)]
+        all_signals: bool,
     },
     /// At most `limit` consecutive points of one device, all signals, from a time on.
     Records {
@@ -309,7 +312,7 @@ impl Query {
     /// What a database is asked: a name, and what is asked for. Each backend that stores answers each of them.
     pub const KINDS: &[(&'static str, &'static str)] = &[
         ("range", "points of devices in a stretch of time"),
-        ("filter", "points of devices in a stretch of time whose value meets a condition"),
+        ("filter", "points of devices in a stretch of time whose value meets a condition: that value, or all signals"),
         ("records", "consecutive points of a device from a time on"),
         ("nearest", "the first or last point whose value meets a condition"),
         ("minimum", "the point where a signal is least"),

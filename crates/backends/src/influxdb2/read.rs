@@ -123,11 +123,10 @@ impl FluxReader {
         answer.finish(bytes, ComputedBy::Server)
     }
 
-    /// The values that meet a condition, of all.
+    /// What meets a condition, of all.
     async fn filter(&mut self, flux: Flux<'_>, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let Some(predicate) = ask.predicate else { return Ok(NOTHING) };
-        let value_type = types(&self.table.schema, ask.signals)[0];
-        let mut filter = Filter::new(predicate, value_type, sink);
+        let table = Arc::clone(&self.table);
+        let mut filter = Filter::new(ask, &table.schema, sink);
         let reply = self.points(flux, ask, &mut filter).await?;
         filter.finish(reply, ComputedBy::Client)
     }
@@ -139,7 +138,7 @@ impl FluxReader {
             Order::Least => flux.minimum(),
             order => flux.nearest(ask.predicate, order == Order::Before),
         };
-        let of_signal = self.table.schema.signals()[usize::from(ask.signal())].value_type;
+        let of_signal = self.table.schema.signals()[usize::from(ask.signal)].value_type;
         let value_type = if is_figure { ValueType::F64 } else { of_signal };
         let mut answer = Answer::new(sink, [value_type]);
         let take = |row: &Row<'_>| {

@@ -5,7 +5,7 @@ use iotbench_core::{
     Aggregate, Batch, ComputedBy, Counts, Devices, Direction, Error, Query, Reply, Schema, SignalId, Sink, TimeRange,
     Value, ValueType,
 };
-use std::{cmp::Reverse, ops::Bound};
+use std::{cmp::Reverse, ops::Bound, slice::from_ref};
 
 /// One stored datapoint.
 #[derive(Clone, Debug)]
@@ -122,10 +122,10 @@ impl Store {
                 };
                 rows.points(found.as_slice(), &[*signal])
             }
-            Query::Filter { devices, signal, predicate, range } => {
+            Query::Filter { devices, signal, predicate, range, all_signals } => {
                 let mut points = self.select(devices, *range);
                 points.retain(|p| predicate.holds(p.number(*signal)));
-                rows.points(&points, &[*signal])
+                rows.points(&points, if *all_signals { &all } else { from_ref(signal) })
             }
             Query::Minimum { device, signal, range } => {
                 let points = self.of_device(*device, *range).into_iter();

@@ -55,8 +55,8 @@ pub enum Question {
         /// The signals, ascending.
         signals: Vec<SignalId>,
     },
-    /// The values of a signal of consecutive devices that meet a condition, over a stretch of time from a random moment of the
-    /// history on.
+    /// The values of a signal of consecutive devices that meet a condition, or the records with such a value, over a stretch of
+    /// time from a random moment of the history on.
     Filter {
         /// The signals of which one is drawn, ascending.
         signals: Vec<SignalId>,
@@ -66,6 +66,9 @@ pub enum Question {
         devices: u32,
         /// The length of the stretch.
         window_ns: u64,
+        /// Whether all signals of these records come back.
+        #[serde(default)]
+        records: bool,
     },
     /// Figures of each signal of consecutive devices in time buckets, over a stretch of time from a random moment of the
     /// history on.
@@ -143,13 +146,17 @@ impl fmt::Display for Question {
             Self::Cycle { strategy, .. } => write!(f, "the machine cycle around a random moment ({strategy})"),
             Self::Max { records, .. } => write!(f, "the greatest of a signal over {records} consecutive records"),
             Self::Mean { signals } => write!(f, "the mean of {} signals of a device", signals.len()),
-            Self::Filter { predicate, devices, window_ns, .. } => {
+            Self::Filter { predicate, devices, window_ns, records, .. } => {
                 let window = Span(Duration::from_nanos(*window_ns));
                 let condition = match predicate {
                     Predicate::Above(limit) => format!("above {limit}"),
                     Predicate::Below(limit) => format!("below {limit}"),
                 };
-                write!(f, "the values {condition} of a signal of {} over {window}", counted_devices(*devices))
+                let devices = counted_devices(*devices);
+                match records {
+                    false => write!(f, "the values {condition} of a signal of {devices} over {window}"),
+                    true => write!(f, "the records with a signal {condition} of {devices} over {window}"),
+                }
             }
             Self::Buckets { signals, aggregates, devices, window_ns, width, together } => {
                 let span = |ns| Span(Duration::from_nanos(ns));
@@ -197,10 +204,8 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         }
         OperationKind::MeanDevice => Question::Mean { signals: numbers(config, schema)? },
         OperationKind::Dashboard => Question::Dashboard { signals: numbers(config, schema)?, window_ns },
-        OperationKind::Filter => {
-            let (signals, devices) = (numbers(config, schema)?, of_devices(config));
-            Question::Filter { signals, predicate: predicate(config)?, devices, window_ns }
-        }
+        OperationKind::Filter => filter(config, schema, false)?,
+        OperationKind::FilterRecords => filter(config, schema, true)?,
         OperationKind::Buckets => buckets(config, schema, false)?,
         OperationKind::TotalBuckets => buckets(config, schema, true)?,
         OperationKind::CycleSearch => cycle(context, config)?,
@@ -213,6 +218,12 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
     };
     check_history(context, &question)?;
     Ok(question)
+}
+
+/// The values that meet a condition, or their records.
+fn filter(config: &OperationConfig, schema: &Schema, records: bool) -> Result<Question, FieldError> {
+    let (signals, devices, window_ns) = (numbers(config, schema)?, of_devices(config), config.window.as_ns());
+    Ok(Question::Filter { signals, predicate: predicate(config)?, devices, window_ns, records })
 }
 
 /// Of each device, or of all of them together.

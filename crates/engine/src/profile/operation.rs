@@ -30,6 +30,8 @@ words! {
         MeanDevice = "mean_device",
         /// Reads the values of one signal that are above or below a limit.
         Filter = "filter",
+        /// Reads the records whose value of one signal is above or below a limit.
+        FilterRecords = "filter_records",
         /// Figures of signals in time buckets.
         Buckets = "buckets",
         /// Figures of signals of several devices together in time buckets.
@@ -169,10 +171,10 @@ pub struct OperationConfig {
     /// Read: the signals that are asked for, by name or by `beginning*`; none: all that the question can be about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<String>,
-    /// Filter: the values greater than this.
+    /// Filters: the values greater than this, or their records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub above: Option<f64>,
-    /// Filter: the values less than this.
+    /// Filters: the values less than this, or their records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<f64>,
     /// Time buckets: how long each is, beginning at multiples of that since the Unix epoch; `auto`: a tenth of `window`.

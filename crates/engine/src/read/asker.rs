@@ -71,9 +71,10 @@ impl Asker {
                 let (devices, range) = self.stretch(*devices, *window_ns, draw);
                 Query::Range { devices, signals: vec![self.one_of(signals, draw)], range }
             }
-            Question::Filter { signals, predicate, devices, window_ns } => {
+            Question::Filter { signals, predicate, devices, window_ns, records } => {
                 let (devices, range) = self.stretch(*devices, *window_ns, draw);
-                Query::Filter { devices, signal: self.one_of(signals, draw), predicate: *predicate, range }
+                let (signal, predicate, all_signals) = (self.one_of(signals, draw), *predicate, *records);
+                Query::Filter { devices, signal, predicate, range, all_signals }
             }
             Question::Records { records } => {
                 let (device, from_ns) = self.record(*records, draw);

@@ -85,10 +85,11 @@ impl Compare<'_> {
                 let devices = self.truth.devices(&devices);
                 self.rows(&devices, &signals, range, u64::MAX, |_| true)
             }
-            Query::Filter { devices, signal, predicate, range } => {
+            Query::Filter { devices, signal, predicate, range, all_signals } => {
                 let devices = self.truth.devices(&devices);
+                let signals = if all_signals { self.all() } else { vec![signal] };
                 let holds = |row: &Row<'_>| row.number(signal).is_some_and(|value| predicate.holds(value));
-                self.rows(&devices, &[signal], range, u64::MAX, holds)
+                self.rows(&devices, &signals, range, u64::MAX, holds)
             }
             Query::Records { device, from_ns, limit } => {
                 self.rows(&[device], &self.all(), from(from_ns), limit, |_| true)

@@ -135,7 +135,7 @@ impl DatabusReader {
         if first == last {
             return self.choose(ask, span, |_, _| Choice::KeepForGood).await;
         }
-        let (name, interval) = (stream(&self.stem, ask.device(), ask.signal()), last - first + 1);
+        let (name, interval) = (stream(&self.stem, ask.device(), ask.signal), last - first + 1);
         let modules = format!("minmaxV1/{interval}/rawdataV1/{name}/{first}/{last}");
         let (windows, bytes) = self.client.ask::<Extremes>(&modules).await?;
         let least = match windows.as_slice() {
@@ -154,7 +154,7 @@ impl DatabusReader {
         if ask.device() >= self.table.devices {
             return Ok(NOTHING);
         }
-        let of_signal = self.table.schema.signals()[usize::from(ask.signal())].value_type;
+        let of_signal = self.table.schema.signals()[usize::from(ask.signal)].value_type;
         let (found, value_type, computed_by) = match (ask.what, ask.order, ask.predicate) {
             (What::Greatest, ..) => {
                 let is_greater = |kept: Option<f64>, number| match kept {
@@ -236,8 +236,8 @@ impl Reader for DatabusReader {
                 fold.finish(reply)
             }
             (What::Datapoints, Order::Stretch) if ask.predicate.is_some() => {
-                let Some(predicate) = ask.predicate else { return Ok(NOTHING) };
-                let mut filter = Filter::new(predicate, types(&self.table.schema, ask.signals)[0], sink);
+                let table = Arc::clone(&self.table);
+                let mut filter = Filter::new(&ask, &table.schema, sink);
                 let reply = self.points(&ask, span, &mut filter).await?;
                 filter.finish(reply, ComputedBy::Client)
             }

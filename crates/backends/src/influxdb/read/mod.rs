@@ -71,13 +71,20 @@ impl InfluxReader {
         answer.finish(bytes, ComputedBy::Server)
     }
 
-    /// Texts that read as numbers which meet a condition.
+    /// What meets a condition, of all.
     async fn filter(&mut self, wanted: Wanted<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let Some(predicate) = wanted.ask.predicate else { return Ok(NOTHING) };
-        let mut filter = Filter::new(predicate, ValueType::Text, sink);
-        let all = Wanted { ask: Ask { predicate: None, ..wanted.ask }, ..wanted };
+        let table = Arc::clone(&self.table);
+        let mut filter = Filter::new(&wanted.ask, &table.schema, sink);
+        let all = Wanted { ask: wanted.ask.of_any_value(), ..wanted };
         let reply = self.points(all, u64::MAX, &mut filter).await?;
         filter.finish(reply, ComputedBy::Client)
+    }
+
+    /// Whether no condition on rows finds the datapoints: no text is compared as a number, and in layout narrow each value is a
+    /// row.
+    fn is_filtered_here(&self, ask: &Ask<'_>) -> bool {
+        let is_narrow = self.table.layout == Layout::Narrow;
+        ask.predicate.is_some() && (self.has_text(&[ask.signal]) || is_narrow && ask.is_of_records())
     }
 
     fn has_text(&self, signals: &[SignalId]) -> bool {
@@ -170,9 +177,7 @@ impl Reader for InfluxReader {
             (What::Buckets(aggregates, width), _) => {
                 Wish { wanted, aggregates, width: Some(width) }.answer(&mut self.client, &table, sink).await
             }
-            (What::Datapoints, Order::Stretch) if ask.predicate.is_some() && self.has_text(ask.signals) => {
-                self.filter(wanted, sink).await
-            }
+            (What::Datapoints, Order::Stretch) if self.is_filtered_here(&ask) => self.filter(wanted, sink).await,
             (What::Datapoints, Order::Stretch | Order::Oldest) => self.points(wanted, ask.limit, sink).await,
             (What::Datapoints, Order::Newest) => self.newest(wanted, sink).await,
             _ => self.of_one_signal(wanted, sink).await,

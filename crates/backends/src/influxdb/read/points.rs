@@ -74,9 +74,7 @@ fn statement(table: &TableSpec, wanted: &Wanted<'_>) -> String {
     let select = Select::new(&columns.join(", "), table)
         .filter(wanted.devices)
         .filter(&signals_condition(table, signals))
-        .filter(
-            &wanted.ask.predicate.map_or(String::new(), |holds| condition(&field(table, wanted.ask.signal()), holds)),
-        )
+        .filter(&wanted.ask.predicate.map_or(String::new(), |holds| condition(&field(table, wanted.ask.signal), holds)))
         .during(span);
     let select = match is_latest_first {
         true => select.latest_first(),

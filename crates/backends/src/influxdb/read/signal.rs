@@ -27,7 +27,7 @@ pub(crate) struct OneSignal<'a> {
 
 impl OneSignal<'_> {
     fn field(&self) -> String {
-        field(self.table, self.wanted.ask.signal())
+        field(self.table, self.wanted.ask.signal)
     }
 
     /// InfluxQL neither compares texts by their numbers nor casts them.
@@ -37,7 +37,7 @@ impl OneSignal<'_> {
 
     /// The type of its values.
     pub(crate) fn value_type(&self) -> ValueType {
-        self.table.schema.signals()[usize::from(self.wanted.ask.signal())].value_type
+        self.table.schema.signals()[usize::from(self.wanted.ask.signal)].value_type
     }
 
     fn select(&self, what: &str, span: Span) -> Select {

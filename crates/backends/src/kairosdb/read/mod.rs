@@ -76,11 +76,10 @@ impl KairosReader {
         types(&self.table.schema, signals).contains(&ValueType::Text)
     }
 
-    /// The values that meet a condition, of all.
+    /// What meets a condition, of all.
     async fn filter(&mut self, ask: &Ask<'_>, span: Millis, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let Some(predicate) = ask.predicate else { return Ok(NOTHING) };
-        let value_type = types(&self.table.schema, ask.signals)[0];
-        let mut filter = Filter::new(predicate, value_type, sink);
+        let table = Arc::clone(&self.table);
+        let mut filter = Filter::new(ask, &table.schema, sink);
         let reply = self.stretch(ask, span, &mut filter).await?;
         filter.finish(reply, ComputedBy::Client)
     }

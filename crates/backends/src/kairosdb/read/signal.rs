@@ -22,7 +22,7 @@ pub(crate) struct OneSignal<'t> {
 
 impl OneSignal<'_> {
     pub(crate) fn value_type(&self) -> ValueType {
-        self.table.schema.signals()[usize::from(self.ask.signal())].value_type
+        self.table.schema.signals()[usize::from(self.ask.signal)].value_type
     }
 
     pub(crate) fn is_text(&self) -> bool {
@@ -30,7 +30,7 @@ impl OneSignal<'_> {
     }
 
     fn asked(&self) -> Asked {
-        Asked::new(self.table, self.ask.signal()).of(self.ask.devices, self.table.schema.tags())
+        Asked::new(self.table, self.ask.signal).of(self.ask.devices, self.table.schema.tags())
     }
 
     /// The first or the last that meets a predicate.

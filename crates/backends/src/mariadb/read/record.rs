@@ -79,9 +79,9 @@ impl Shape for RecordShape {
         }
         let mut statement = self.of_stretch(&columns.join(", "), &ask)?;
         if let Some(predicate) = ask.predicate {
-            statement.of_filter(&self.number(ask.signal()), predicate)?;
+            statement.of_filter(&self.number(ask.signal), predicate)?;
         }
-        statement.in_order(has_device, &["`ts`"], ask.order, || self.rank(ask.signal()));
+        statement.in_order(has_device, &["`ts`"], ask.order, || self.rank(ask.signal));
         statement.limited(most_rows)?;
         Ok(statement)
     }
@@ -131,7 +131,7 @@ impl Shape for RecordShape {
     }
 
     fn greatest(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error> {
-        let mut statement = self.of_stretch(&format!("{} AS v", self.number(of.signal())), of)?;
+        let mut statement = self.of_stretch(&format!("{} AS v", self.number(of.signal)), of)?;
         statement.in_order(self.place.has_device(), &["`ts`"], of.order, String::new);
         statement.limited(Some(of.limit))?;
         statement.sql = format!("SELECT MAX(v + 0e0) FROM ({}) AS first_points", statement.sql);

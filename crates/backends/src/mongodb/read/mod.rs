@@ -56,15 +56,12 @@ impl MongoReader {
         let Some(ask) = Ask::of(query, &all).filter(asks) else { return Ok(NOTHING_BY_CLIENT) };
         let Ask { devices, signals, span, .. } = ask;
         match ask.what {
-            What::Datapoints => match ask.predicate {
-                // Whole records are united here.
-                Some(predicate) if self.shape.layout() == Layout::Bulk && Shape::is_whole_stretch(&ask) => {
-                    let mut filter = Filter::new(predicate, self.shape.value_type(ask.signal()), sink);
-                    let reply = self.datapoints(ask, &mut filter).await?;
-                    filter.finish(reply, ComputedBy::Client)
-                }
-                _ => self.datapoints(ask, sink).await,
-            },
+            What::Datapoints if self.is_filtered_here(&ask) => {
+                let mut filter = Filter::new(&ask, self.shape.schema(), sink);
+                let reply = self.datapoints(ask.of_any_value(), &mut filter).await?;
+                filter.finish(reply, ComputedBy::Client)
+            }
+            What::Datapoints => self.datapoints(ask, sink).await,
             What::FirstOfEach => match self.shape.first_of_each(&ask) {
                 Some(stages) => self.of_each(stages, signals, sink).await,
                 None => {
@@ -86,6 +83,16 @@ impl MongoReader {
                 self.figures(&Figures { devices, signals, aggregates, span, width, is_total: true }, sink).await
             }
             What::Count => self.count_row(sink).await,
+        }
+    }
+
+    /// Whether no condition on documents finds the datapoints: records of layout bulk are united here, and in layout narrow each
+    /// value is a document.
+    fn is_filtered_here(&self, ask: &Ask<'_>) -> bool {
+        match self.shape.layout() {
+            Layout::Bulk => ask.predicate.is_some() && Shape::is_whole_stretch(ask),
+            Layout::Narrow => ask.is_of_records(),
+            Layout::Wide | Layout::Document => false,
         }
     }
 

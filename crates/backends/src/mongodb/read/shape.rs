@@ -143,9 +143,9 @@ impl Shape {
     fn found(&self, ask: &Ask<'_>) -> Vec<Document> {
         let mut stages = self.all_of(ask.devices, ask.span, ask.signals);
         let of_stage = stages.last_mut().and_then(|stage| stage.get_document_mut("$match").ok());
-        if let (Some(predicate), [signal, ..], Some(conditions)) = (ask.predicate, ask.signals, of_stage) {
-            let path = self.path(*signal);
-            conditions.extend(self.holds(*signal, &path, predicate));
+        if let (Some(predicate), Some(conditions)) = (ask.predicate, of_stage) {
+            let path = self.path(ask.signal);
+            conditions.extend(self.holds(ask.signal, &path, predicate));
         }
         stages
     }
@@ -213,7 +213,7 @@ impl Shape {
             _ => (1, "$max"),
         };
         let mut of_point = self.time().within("", ask.span);
-        if let (Some(predicate), &[signal, ..]) = (ask.predicate, ask.signals) {
+        if let (Some(predicate), signal) = (ask.predicate, ask.signal) {
             // Text is compared by an expression, which a condition on elements cannot hold.
             if self.value_type(signal) == ValueType::Text {
                 return None;

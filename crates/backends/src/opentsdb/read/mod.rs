@@ -71,11 +71,10 @@ impl OpenTsdbReader {
         answer.finish(bytes, ComputedBy::Server)
     }
 
-    /// The values that meet a condition, of all.
+    /// What meets a condition, of all.
     async fn filter(&mut self, ask: &Ask<'_>, span: Millis, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let Some(predicate) = ask.predicate else { return Ok(NOTHING) };
-        let value_type = types(&self.table.schema, ask.signals)[0];
-        let mut filter = Filter::new(predicate, value_type, sink);
+        let table = Arc::clone(&self.table);
+        let mut filter = Filter::new(ask, &table.schema, sink);
         let reply = self.stretch(ask, span, &mut filter).await?;
         filter.finish(reply, ComputedBy::Client)
     }
@@ -159,7 +158,7 @@ impl OpenTsdbReader {
             (_, Order::Least, _) => (of.minimum(client).await?, of.value_type()),
             (.., Some(predicate)) => (of.nearest(client, predicate).await?, of.value_type()),
             _ => {
-                let seen = (ask.device(), ask.signal());
+                let seen = (ask.device(), ask.signal);
                 let found = of.newest(client, self.newest.remove(&seen)).await?;
                 if let Some((time, _)) = found.0 {
                     self.newest.insert(seen, time);

@@ -23,7 +23,7 @@ type Candidate<'c> = (i64, &'c Cell<'c>, f64);
 
 impl OneSignal<'_> {
     pub(crate) fn value_type(&self) -> ValueType {
-        self.table.schema.signals()[usize::from(self.ask.signal())].value_type
+        self.table.schema.signals()[usize::from(self.ask.signal)].value_type
     }
 
     /// The first or the last that meets a predicate.
@@ -131,7 +131,7 @@ impl OneSignal<'_> {
             }
             Ok(())
         };
-        let asked = [Asked::of(self.table, self.ask.signal())];
+        let asked = [Asked::of(self.table, self.ask.signal)];
         Ok(client.ask(span, self.ask.devices.list(), &asked, all).await?.1)
     }
 }

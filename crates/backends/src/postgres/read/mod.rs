@@ -61,15 +61,13 @@ impl PostgresReader {
         };
         let Ask { devices, signals, span, .. } = ask;
         match ask.what {
-            What::Datapoints => match ask.predicate {
-                // Whole records are taken apart here.
-                Some(predicate) if ask.order == Order::Stretch && self.shape.layout() == Layout::Bulk => {
-                    let mut filter = Filter::new(predicate, self.shape.value_type(ask.signal()), sink);
-                    let reply = self.datapoints(&ask, &mut filter).await?;
-                    filter.finish(reply, ComputedBy::Client)
-                }
-                _ => self.datapoints(&ask, sink).await,
-            },
+            What::Datapoints if self.is_filtered_here(&ask) => {
+                let table = self.shape.shared_table();
+                let mut filter = Filter::new(&ask, &table.spec.schema, sink);
+                let reply = self.datapoints(&ask.of_any_value(), &mut filter).await?;
+                filter.finish(reply, ComputedBy::Client)
+            }
+            What::Datapoints => self.datapoints(&ask, sink).await,
             What::FirstOfEach if !self.shape.is_in_shards() => {
                 let statement = self.shape.last_of_each(devices, signals)?;
                 let mut points = self.points(signals, u64::MAX);
@@ -102,6 +100,16 @@ impl PostgresReader {
                 self.figures(statement, (signals.len(), aggregates.len(), true), sink).await
             }
             What::Count => self.count_row(sink).await,
+        }
+    }
+
+    /// Whether no condition on rows finds the datapoints: records of layout bulk are taken apart here, and in layout narrow each
+    /// value is a row.
+    fn is_filtered_here(&self, ask: &Ask<'_>) -> bool {
+        match self.shape.layout() {
+            Layout::Bulk => ask.predicate.is_some() && ask.order == Order::Stretch,
+            Layout::Narrow => ask.is_of_records(),
+            Layout::Wide | Layout::Document => false,
         }
     }
 

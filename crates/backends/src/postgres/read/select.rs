@@ -41,11 +41,9 @@ impl Shape {
         let mut statement = Statement::default();
         let condition = self.condition(&mut statement, ask.devices, ask.span)?;
         let of_signals = self.of_signals(ask.signals);
-        let holds = match (ask.predicate, ask.signals) {
-            (Some(predicate), [signal, ..]) => {
-                format!(" AND {}", self.holds(&mut statement, *signal, predicate)?)
-            }
-            _ => String::new(),
+        let holds = match ask.predicate {
+            Some(predicate) => format!(" AND {}", self.holds(&mut statement, ask.signal, predicate)?),
+            None => String::new(),
         };
         let limit = self.limit(&mut statement, ask.signals, ask.limit)?;
         let (columns, rows, order) = (self.columns(ask.signals), self.rows(), self.order_by(ask));

@@ -31,6 +31,10 @@ impl Shape {
         &self.table
     }
 
+    pub(crate) fn shared_table(&self) -> Arc<Table> {
+        Arc::clone(&self.table)
+    }
+
     pub(crate) fn layout(&self) -> Layout {
         self.table.spec.layout
     }

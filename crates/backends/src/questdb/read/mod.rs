@@ -16,6 +16,7 @@ use iotbench_backend_kit::{
     ask::{Ask, Order, What},
     cell::{Cell, number, push, value},
     each,
+    filter::Filter,
     gather::{Gather, Take},
     refuse::refuse_unknown_signals,
     total::{have_totals, no_first_of_all},
@@ -127,7 +128,7 @@ impl QuestReader {
 
     /// The questions about one signal of one device: a row of time and value.
     async fn of_one_signal(&mut self, select: Select<'_>, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let (device, signal) = (ask.device(), ask.signal());
+        let (device, signal) = (ask.device(), ask.signal);
         let is_figure = ask.what == What::Greatest;
         let sql = match ask.order {
             _ if is_figure => select.max_of_first(signal, ask.limit),
@@ -173,8 +174,9 @@ impl Reader for QuestReader {
         let (table, all) = (Arc::clone(&self.table), self.all_signals.clone());
         let Some(ask) = Ask::of(query, &all).filter(Ask::wants_something) else { return Ok(NOTHING) };
         let Some(select) = Select::new(&table, ask.devices, ask.span) else { return Ok(NOTHING) };
+        let is_filtered_here = self.is_narrow() && ask.is_of_records();
         let select = match (ask.order, ask.predicate) {
-            (Order::Stretch, Some(predicate)) => select.holds(ask.signal(), predicate),
+            (Order::Stretch, Some(predicate)) if !is_filtered_here => select.holds(ask.signal, predicate),
             _ => select,
         };
         match (ask.what, ask.order) {
@@ -194,6 +196,12 @@ impl Reader for QuestReader {
             (What::TotalBuckets(aggregates, width), _) => {
                 let of_all = Over::TotalBuckets(width);
                 figures::answer(&mut self.client, &table, select, (ask.signals, aggregates, of_all), sink).await
+            }
+            // Each value is a row: no condition on rows finds those beside it.
+            (What::Datapoints, _) if is_filtered_here => {
+                let mut filter = Filter::new(&ask, &table.schema, sink);
+                let reply = self.points(select, &ask, &mut filter).await?;
+                filter.finish(reply, ComputedBy::Client)
             }
             (What::Datapoints, Order::Stretch | Order::Oldest) => self.points(select, &ask, sink).await,
             (What::Datapoints, Order::Newest) => self.newest(select, &ask, sink).await,

@@ -139,14 +139,18 @@ impl SqliteReader {
     /// The same with a condition that no value falls through which meets it: what SQL compares may be a decimal form.
     fn widened<'a>(&self, ask: &Ask<'a>, predicate: Predicate) -> Ask<'a> {
         let is_decimal_f32 =
-            self.table.layout == Layout::Document && types(&self.table.schema, ask.signals) == [ValueType::F32];
+            self.table.layout == Layout::Document && types(&self.table.schema, &[ask.signal]) == [ValueType::F32];
         Ask { predicate: Some(if is_decimal_f32 { widened(predicate) } else { predicate }), ..*ask }
     }
 
-    /// Every value of a stretch that meets a condition.
+    /// Every value of a stretch that meets a condition, or its record. Where each value is a row, no condition on rows finds
+    /// those beside it.
     fn filter(&self, ask: &Ask<'_>, predicate: Predicate, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let value_type = types(&self.table.schema, ask.signals)[0];
-        let mut filter = Filter::new(predicate, value_type, sink);
+        let mut filter = Filter::new(ask, &self.table.schema, sink);
+        if self.table.layout == Layout::Narrow && ask.is_of_records() {
+            let reply = self.range(&ask.of_any_value(), &mut filter)?;
+            return filter.finish(reply, ComputedBy::Client);
+        }
         let reply = self.range(&self.widened(ask, predicate), &mut filter)?;
         filter.finish(reply, self.shape.computed_by())
     }

@@ -63,7 +63,7 @@ impl Shape for NarrowShape {
     }
 
     fn sql(&self, ask: &Ask<'_>) -> String {
-        let filter = ask.predicate.map(|predicate| condition(self.number(ask.signal()), predicate));
+        let filter = ask.predicate.map(|predicate| condition(self.number(ask.signal), predicate));
         format!(
             "SELECT second, nanosecond, number, measurement {}{}{}",
             self.rows_sql(ask.signals),
@@ -104,7 +104,7 @@ impl Shape for NarrowShape {
 
     fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error> {
         let limit = i64::try_from(of.ask.limit).unwrap_or(i64::MAX);
-        let (number, order) = (self.number(of.ask.signal()), order_by(of.ask, &TIME, |_| String::new()));
+        let (number, order) = (self.number(of.ask.signal), order_by(of.ask, &TIME, |_| String::new()));
         let rows = self.rows_sql(of.ask.signals);
         let sql = format!("SELECT max(v) FROM (SELECT {number} AS v {rows}{order} LIMIT {limit})");
         *bytes += 8;

@@ -121,7 +121,7 @@ pub(crate) fn order_by(ask: &Ask<'_>, time: &[&str], number: impl Fn(SignalId) -
         Order::Stretch | Order::Oldest | Order::After => format!(" ORDER BY {}", times("")),
         Order::Newest | Order::Before => format!(" ORDER BY {}", times(" DESC")),
         Order::Least => {
-            let number = number(ask.signal());
+            let number = number(ask.signal);
             format!(" AND {number} IS NOT NULL ORDER BY {number}, {} LIMIT 1", times(""))
         }
     }

@@ -67,7 +67,7 @@ impl Shape for RecordShape {
             Layout::Document => "doc".into(),
             _ => ask.signals.iter().map(|&s| self.value(s)).collect::<Vec<_>>().join(", "),
         };
-        let filter = ask.predicate.map(|predicate| condition(&self.number(ask.signal()), predicate));
+        let filter = ask.predicate.map(|predicate| condition(&self.number(ask.signal), predicate));
         let order = order_by(ask, &["ts"], |signal| self.rank(signal));
         format!("SELECT ts, {payload} {}{}{order}", self.rows_sql(), filter.unwrap_or_default())
     }
@@ -115,7 +115,7 @@ impl Shape for RecordShape {
 
     fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error> {
         let limit = i64::try_from(of.ask.limit).unwrap_or(i64::MAX);
-        let (number, order) = (self.number(of.ask.signal()), order_by(of.ask, &["ts"], |_| String::new()));
+        let (number, order) = (self.number(of.ask.signal), order_by(of.ask, &["ts"], |_| String::new()));
         let sql = format!("SELECT max(v) FROM (SELECT {number} AS v {}{order} LIMIT {limit})", self.rows_sql());
         *bytes += 8;
         query_one(of, &sql, |row| row.get(0))

@@ -65,13 +65,11 @@ impl VictoriaReader {
         answer.finish(bytes, computed_by)
     }
 
-    /// The values that meet a condition, of all that are exported.
+    /// What meets a condition, of all that are exported.
     async fn filter(&mut self, ask: &Ask<'_>, span: Millis, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let Some(predicate) = ask.predicate else { return Ok(NOTHING) };
-        let value_type = types(&self.table.schema, ask.signals)[0];
-        let mut filter = Filter::new(predicate, value_type, sink);
-        let all = Ask { predicate: None, ..*ask };
-        let reply = self.points(&all, span, ComputedBy::Client, &mut filter).await?;
+        let table = Arc::clone(&self.table);
+        let mut filter = Filter::new(ask, &table.schema, sink);
+        let reply = self.points(&ask.of_any_value(), span, ComputedBy::Client, &mut filter).await?;
         filter.finish(reply, ComputedBy::Client)
     }
 
@@ -85,7 +83,7 @@ impl VictoriaReader {
         })
         .await?;
         let is_figure = ask.what == What::Greatest;
-        let of_signal = self.table.schema.signals()[usize::from(ask.signal())].value_type;
+        let of_signal = self.table.schema.signals()[usize::from(ask.signal)].value_type;
         let value_type = if is_figure { ValueType::F64 } else { of_signal };
         let mut answer = Answer::new(sink, [value_type]);
         if let Some((ms, value)) = found {

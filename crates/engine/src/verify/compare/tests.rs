@@ -77,7 +77,8 @@ fn queries(from_ns: i64) -> Vec<Query> {
         Query::Scan,
         Query::Count,
         Query::Range { devices: Devices::Some(vec![1]), signals: vec![0, 2], range: since },
-        Query::Filter { devices: Devices::All, signal: 1, predicate: Predicate::Above(0.0), range: since },
+        filter(since, false),
+        filter(since, true),
         Query::Records { device: 1, from_ns, limit: 7 },
         Query::Newest { devices: Devices::All, limit: 9 },
         Query::LastPoints { devices: Devices::All },
@@ -91,6 +92,10 @@ fn queries(from_ns: i64) -> Vec<Query> {
         near(Predicate::Above(0.0), Direction::FirstAfter(from_ns)),
         near(Predicate::Below(0.0), Direction::LastBefore(i64::MAX)),
     ]
+}
+
+fn filter(range: TimeRange, all_signals: bool) -> Query {
+    Query::Filter { devices: Devices::All, signal: 1, predicate: Predicate::Above(0.0), range, all_signals }
 }
 
 /// Figures of every two datapoints.

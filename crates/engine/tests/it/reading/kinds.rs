@@ -90,6 +90,13 @@ fn values_above_and_below_a_limit() {
 }
 
 #[test]
+fn records_with_a_value_above_or_below_a_limit() {
+    let filter = |rest: &str| format!("{{ kind = \"filter_records\", window = \"1s\", {rest} }}");
+    every_layout_answers(PMU, 4, 300, &filter("devices = 4, above = 0.0"), &[]);
+    every_layout_answers(PMU, 4, 300, &filter("signals = [\"analog_*\"], below = 10"), &[]);
+}
+
+#[test]
 fn figures_of_time_buckets() {
     let every = r#"aggregates = ["first", "last", "min", "mean", "max", "sum", "count"]"#;
     let greenhouse = "name = \"greenhouse\"\ninterval = \"30s\"";
@@ -151,6 +158,8 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
         (refused(10, r#"{ kind = "filter" }"#, &[]), "write above or below"),
         (refused(10, r#"{ kind = "filter", above = 1, below = 2 }"#, &[]), "not both"),
         (refused(10, r#"{ kind = "filter", above = nan }"#, &[]), "not a finite number"),
+        (refused(10, r#"{ kind = "filter_records" }"#, &[]), "write above or below"),
+        (refused(10, r#"{ kind = "filter_records", above = 1, devices = 5 }"#, &[]), "devices"),
         (refused(10, r#"{ kind = "buckets", width = "0s" }"#, &[]), "width"),
         (refused(10, r#"{ kind = "buckets", width = "1us" }"#, &[]), "the window has more than 100000 of them"),
         (refused(10, r#"{ kind = "buckets", aggregates = ["max", "max"] }"#, &[]), "max stands there twice"),

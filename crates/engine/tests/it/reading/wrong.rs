@@ -40,6 +40,7 @@ fn in_the_rows_of_a_signal() {
 #[test]
 fn in_the_values_that_meet_a_condition() {
     every_lie_is_found(r#"{ kind = "filter", window = "2s", above = -1e9 }"#);
+    every_lie_is_found(r#"{ kind = "filter_records", window = "2s", above = -1e9 }"#);
 }
 
 #[test]
