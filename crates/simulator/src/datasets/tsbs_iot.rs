@@ -6,8 +6,9 @@
 //!
 //! - Walks are reflected just beyond their ends instead of being cut off at them ([`BoundedWalk`]), and their steps are nearly
 //!   normal, with the standard deviation of theirs, which are even: any datapoint must be known without those before it.
-//! - A truck stands still for a while, in each of the cycles of 2 to 8 hours that are its own, and its velocity is 0 then (its position walks on, as theirs does). Theirs
-//!   never stand for ten minutes but by rare chance, so that queries for standing trucks and driving sessions would find nothing, or all.
+//! - A truck stands still for a while, in each of the cycles of 2 to 8 hours that are its own. Its velocity is 0 then; its position
+//!   and fuel go on, as they have nothing to do with velocity in TSBS either. Theirs never stand for ten minutes but by rare chance, so
+//!   that queries for standing trucks and driving sessions would find nothing, or all.
 //! - Trucks begin with tanks that are not all full, and with a load, so that short histories have trucks with low fuel and high load.
 //! - No field and no tag is null.
 
