@@ -18,7 +18,7 @@ fn open(name: &str) -> Arc<dyn Dataset> {
 
 fn generate(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("generate");
-    for name in ["machine", "pmu"] {
+    for name in ["machine", "pmu", "tsbs_cpu", "tsbs_iot", "tpcx_iot"] {
         let dataset = open(name);
         group.throughput(Throughput::Elements(dataset.schema().width() as u64 * u64::from(DATAPOINTS)));
         let mut batch = Batch::new(dataset.schema());

@@ -205,7 +205,9 @@ mod tests {
 
     #[test]
     fn every_dataset_goes_through() {
-        for name in ["compressor", "pmu", "machine", "weather", "greenhouse", "text", "smart_meter"] {
+        for name in
+            ["compressor", "pmu", "machine", "weather", "greenhouse", "text", "smart_meter", "tsbs_iot", "tpcx_iot"]
+        {
             let config: DatasetConfig = serde_json::from_value(serde_json::json!({ "name": name })).unwrap();
             let dataset = config.open(1, 0, 4, Path::new(".")).unwrap();
             let mut sent = Batch::new(dataset.schema());

@@ -30,6 +30,7 @@
 //! - Filling a warm batch and encoding it into a warm buffer never allocate.
 
 mod alias;
+mod bounded_walk;
 mod clock;
 mod config;
 mod counter_hash;

@@ -1,6 +1,7 @@
 //! A random walk whose position at any index is known without walking there.
 
 use crate::counter_hash::{CounterHash, scale};
+use std::ops::Range;
 
 /// A walk of random steps with mean 0 and standard deviation [`RandomWalk::UNIT`].
 ///
@@ -35,6 +36,25 @@ impl RandomWalk {
         before + self.part(level, index - (1 << level))
     }
 
+    /// The positions at these indices, in their order: those that lie together share the way down to them, so that each
+    /// costs O(1) after the first.
+    pub fn positions(self, indices: Range<u64>, mut each: impl FnMut(i64)) {
+        let mut from = indices.start;
+        if from == 0 && !indices.is_empty() {
+            each(0);
+            from = 1;
+        }
+        while from < indices.end {
+            let level = from.ilog2();
+            let start = 1_u64 << level;
+            let counts = from - start..(indices.end - start).min(start);
+            let before = (0..=level).map(|block| self.total(block)).sum();
+            let root = Node { number: 1, level, first: 0, total: self.total(level + 1), before };
+            root.positions(self.splits.derive(level.into()), &counts, &mut each);
+            from = start + counts.end;
+        }
+    }
+
     /// The total of the block `[2^(n-1), 2^n)`; block 0 is `[0, 1)`.
     fn total(self, block: u32) -> i64 {
         symmetric(self.totals.at(block.into()), 2 * half_deviation(block.saturating_sub(1)))
@@ -65,6 +85,32 @@ impl RandomWalk {
     }
 }
 
+/// A part of a block that divides into two halves: `2^level` steps from the block's step `first` on.
+struct Node {
+    number: u64,
+    level: u32,
+    first: u64,
+    total: i64,
+    /// The position before its first step.
+    before: i64,
+}
+
+impl Node {
+    fn positions(&self, splits: CounterHash, counts: &Range<u64>, each: &mut impl FnMut(i64)) {
+        let Some(below) = self.level.checked_sub(1) else { return each(self.before) };
+        let middle = self.first + (1 << below);
+        let left = (self.total >> 1) + symmetric(splits.at(self.number), half_deviation(self.level));
+        if counts.start < middle {
+            Self { number: 2 * self.number, level: below, total: left, ..*self }.positions(splits, counts, each);
+        }
+        if counts.end > middle {
+            let (total, before) = (self.total - left, self.before + left);
+            let right = Self { number: 2 * self.number + 1, level: below, first: middle, total, before };
+            right.positions(splits, counts, each);
+        }
+    }
+}
+
 /// A counter that never falls: its increments vary from 0 to twice the mean (standard deviation 24 % of it), and its
 /// value at any index is known in O(log n).
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +129,20 @@ impl Counter {
     /// The sum of the first `index` increments, in units of which [`Counter::MEAN`] are the mean increment.
     #[must_use]
     pub fn value(self, index: u64) -> i128 {
-        i128::from(index) * i128::from(Self::MEAN) + i128::from(self.0.position(index))
+        Self::counted(index, self.0.position(index))
+    }
+
+    /// The values at these indices, in their order.
+    pub fn values(self, indices: Range<u64>, mut each: impl FnMut(i128)) {
+        let mut index = indices.start;
+        self.0.positions(indices, |position| {
+            each(Self::counted(index, position));
+            index += 1;
+        });
+    }
+
+    fn counted(index: u64, position: i64) -> i128 {
+        i128::from(index) * i128::from(Self::MEAN) + i128::from(position)
     }
 }
 
@@ -130,6 +189,24 @@ mod tests {
             for (index, step) in (0..).zip(&all) {
                 assert_eq!(walk.position(index), sum, "seed {seed}, index {index}");
                 sum += step;
+            }
+        }
+    }
+
+    #[test]
+    fn positions_that_are_asked_for_together_are_the_same() {
+        for seed in 0..3 {
+            for (first, count) in [(0, 0), (0, 1), (0, 300), (1, 70), (250, 300), (1 << 20, 1), ((1 << 40) - 40, 100)] {
+                let (indices, mut together) = (first..first + count, Vec::new());
+                WALK(seed).positions(indices.clone(), |position| together.push(position));
+                assert_eq!(
+                    together,
+                    indices.clone().map(|i| WALK(seed).position(i)).collect::<Vec<_>>(),
+                    "{first}+{count}"
+                );
+                let (counter, mut counted) = (Counter(WALK(seed)), Vec::new());
+                counter.values(indices.clone(), |value| counted.push(value));
+                assert_eq!(counted, indices.map(|i| counter.value(i)).collect::<Vec<_>>(), "{first}+{count}");
             }
         }
     }

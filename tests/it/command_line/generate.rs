@@ -6,7 +6,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-const DATASETS: [&str; 7] = ["machine", "pmu", "smart_meter", "weather", "greenhouse", "compressor", "text"];
+const DATASETS: [&str; 10] = [
+    "machine",
+    "pmu",
+    "smart_meter",
+    "weather",
+    "greenhouse",
+    "compressor",
+    "text",
+    "tsbs_cpu",
+    "tsbs_iot",
+    "tpcx_iot",
+];
 
 #[test]
 fn a_stretch_has_all_its_datapoints_in_every_format() {

@@ -8,6 +8,9 @@ mod pmu;
 mod replay;
 mod smart_meter;
 mod text;
+mod tpcx_iot;
+mod tsbs_cpu;
+mod tsbs_iot;
 mod weather;
 
 use crate::{
@@ -30,6 +33,9 @@ pub const DATASETS: &[DatasetInfo] = &[
     greenhouse::INFO,
     compressor::INFO,
     text::INFO,
+    tsbs_cpu::INFO,
+    tsbs_iot::INFO,
+    tpcx_iot::INFO,
     custom::INFO,
     replay::INFO,
 ];

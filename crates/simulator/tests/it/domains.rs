@@ -8,15 +8,15 @@ use std::{collections::HashSet, ops::Range, path::Path, sync::Arc};
 
 const SECOND_NS: i64 = 1_000_000_000;
 
-fn open(config: &DatasetConfig, seed: u64) -> Arc<dyn Dataset> {
+pub fn open(config: &DatasetConfig, seed: u64) -> Arc<dyn Dataset> {
     config.open(seed, DEFAULT_ORIGIN_NS, 100, Path::new(".")).unwrap()
 }
 
-fn named(name: &str) -> Arc<dyn Dataset> {
+pub fn named(name: &str) -> Arc<dyn Dataset> {
     open(&DatasetConfig::named(name).unwrap(), 1)
 }
 
-fn filled(dataset: &dyn Dataset, device: u32, first: u64, count: u32) -> Batch {
+pub fn filled(dataset: &dyn Dataset, device: u32, first: u64, count: u32) -> Batch {
     let mut batch = Batch::new(dataset.schema());
     dataset.fill(Run { device, first, count }, &mut batch);
     batch
@@ -40,11 +40,16 @@ fn rates_are_those_of_the_studies() {
         ("smart_meter", 900 * SECOND_NS),
         ("weather", 60 * SECOND_NS),
         ("greenhouse", 30 * SECOND_NS),
+        ("tsbs_cpu", 10 * SECOND_NS),
+        ("tsbs_iot", 10 * SECOND_NS),
+        ("tpcx_iot", SECOND_NS / 20),
     ];
     for (name, period_ns) in periods {
         assert_eq!(named(name).period_ns(), period_ns, "{name}");
     }
-    for name in ["pmu", "smart_meter", "weather", "greenhouse", "compressor", "text"] {
+    for name in
+        ["pmu", "smart_meter", "weather", "greenhouse", "compressor", "text", "tsbs_cpu", "tsbs_iot", "tpcx_iot"]
+    {
         assert_eq!(named(name).resolution_ns() % 1_000_000, 0, "{name} falls on whole milliseconds");
     }
     assert_eq!(named("machine").resolution_ns(), 1);

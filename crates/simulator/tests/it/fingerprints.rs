@@ -16,6 +16,9 @@ const GOLDEN: &[(&str, &str)] = &[
     ("greenhouse", "3557a356533497f5"),
     ("compressor", "bde99e0ce185b9a0"),
     ("text", "5df8f228c36e8639"),
+    ("tsbs_cpu", "65bf07ac9e9dc138"),
+    ("tsbs_iot", "55437f86a5d363eb"),
+    ("tpcx_iot", "96a2f18766f72356"),
     ("custom", "1dd33de5f7806b0c"),
     ("replay", "1e1a7e9dce178082"),
 ];

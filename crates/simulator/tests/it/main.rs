@@ -1,6 +1,7 @@
 //! Datasets: the same values for the same seed, everywhere.
 
 mod allocations;
+mod benchmarks;
 mod custom;
 mod dirty;
 mod domains;
