@@ -78,7 +78,10 @@ pub(crate) fn about_tags(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
         ),
         (
             "values of a tag that meet a condition",
-            each(&|devices| Query::Filter { devices, signal: 1, predicate: Predicate::Above(3.0), range }),
+            each(&|devices| {
+                let (signal, predicate) = (1, Predicate::Above(3.0));
+                Query::Filter { devices, signal, predicate, range, all_signals: true }
+            }),
         ),
     ]
 }

@@ -11,6 +11,7 @@ mod text;
 mod tpcx_iot;
 mod tsbs_cpu;
 mod tsbs_iot;
+mod tsbs_tags;
 mod weather;
 
 use crate::{

@@ -36,6 +36,7 @@ pub(crate) const INFO: DatasetInfo = DatasetInfo {
     summary: "sensors of power substations as in TPCx-IoT: reading, unit and random padding, 1024 bytes a record, 20 a second",
     parameters: PARAMETERS,
     origin_ns: DEFAULT_ORIGIN_NS,
+    tags: Vec::new,
     is_simulated: true,
     open,
 };

@@ -12,7 +12,7 @@ use crate::{
     clock::DeviceClock,
     config::{DEFAULT_ORIGIN_NS, DatasetInfo, Opening, typed},
     counter_hash::CounterHash,
-    datasets::{clock, nanoseconds},
+    datasets::{clock, nanoseconds, tsbs_tags},
     simulated::{Signals, Simulated},
 };
 use iotbench_core::{Column, Schema, Setting, Settings, Signal, ValueType};
@@ -40,6 +40,7 @@ pub(crate) const INFO: DatasetInfo = DatasetInfo {
     summary: "hosts of TSBS's cpu-only: 10 usages as whole percentages that walk at random, each 10 s",
     parameters: PARAMETERS,
     origin_ns: DEFAULT_ORIGIN_NS,
+    tags: tsbs_tags::of_host,
     is_simulated: true,
     open,
 };

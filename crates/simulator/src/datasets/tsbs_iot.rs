@@ -18,7 +18,7 @@ use crate::{
     clock::DeviceClock,
     config::{DEFAULT_ORIGIN_NS, DatasetInfo, Opening, typed},
     counter_hash::CounterHash,
-    datasets::{clock, nanoseconds},
+    datasets::{clock, nanoseconds, tsbs_tags},
     random_walk::Counter,
     simulated::{Signals, Simulated},
 };
@@ -42,6 +42,7 @@ pub(crate) const INFO: DatasetInfo = DatasetInfo {
     summary: "trucks of TSBS's iot: 7 readings and 3 diagnostics as one record, with stops, each 10 s",
     parameters: PARAMETERS,
     origin_ns: DEFAULT_ORIGIN_NS,
+    tags: tsbs_tags::of_truck,
     is_simulated: true,
     open,
 };
