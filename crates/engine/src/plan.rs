@@ -18,6 +18,7 @@ mod shape;
 mod shortened;
 mod state;
 mod trace;
+mod whose;
 
 pub use forecast::Forecast;
 pub use group::{GroupPlan, Load, Part};
@@ -28,6 +29,7 @@ pub use precondition::Rounds;
 pub use question::Question;
 pub use room::{DiskBound, MIN_FREE_BYTES, RampRoom};
 pub use scenario::ActionPlan;
+pub use whose::Whose;
 
 use crate::{
     profile::{Profile, RampState},
@@ -36,7 +38,9 @@ use crate::{
     sweep::SweptValue,
     units::Auto,
 };
-use iotbench_core::{Backend, Layout, Marker, Misfit, Name, OpenRequest, SERVER_SETTINGS, Settings, TableSpec, Target};
+use iotbench_core::{
+    Backend, Layout, Marker, Misfit, Name, OpenRequest, SERVER_SETTINGS, Schema, Settings, TableSpec, Target,
+};
 use iotbench_simulator::{Dataset, DatasetError};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -225,6 +229,8 @@ pub struct Planned {
 struct Context<'a> {
     profile: &'a Profile,
     dataset: &'a dyn Dataset,
+    /// Of the dataset, with the tags of its devices.
+    schema: &'a Schema,
     backend: &'a dyn Backend,
     layout: Layout,
     phases: &'a PhasesPlan,
@@ -270,7 +276,8 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         .map_err(|(key, message)| fail(&key, message))?;
     let open = OpenRequest { target, settings: settings.clone(), table: table.clone() };
     backend.open(open.clone()).map_err(|e| PlanError::from(setting_error(&profile_file, backend.info().name, e)))?;
-    let context = Context { profile: &profile, dataset: &*dataset, backend, layout, phases: &phases, base };
+    let (dataset_of, schema) = (&*dataset, &table.schema);
+    let context = Context { profile: &profile, dataset: dataset_of, schema, backend, layout, phases: &phases, base };
     let groups = group::plans(context).map_err(|(key, message)| fail(&key, message))?;
     let (state, of_state) = state::of_ramp(&profile, &phases, backend).map_err(|(key, message)| fail(&key, message))?;
     let not_probed = probe::of_ramp(&profile, backend).map_err(|(key, message)| fail(&key, message))?;

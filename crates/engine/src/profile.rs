@@ -39,7 +39,7 @@ mod operation;
 mod scenario;
 
 pub use course::{Phases, Ramp, RampState, Stop, Sweep};
-pub use operation::{Datapoints, Expect, OperationConfig, OperationKind, StatementText};
+pub use operation::{Datapoints, Expect, OperationConfig, OperationKind, RequestDevices, StatementText};
 pub use scenario::ScenarioAction;
 
 /// A workload as written.

@@ -63,7 +63,7 @@ macro_rules! unit {
 }
 
 /// A string or a bare number, as its text.
-struct Written(String);
+pub(crate) struct Written(pub(crate) String);
 
 impl<'de> Deserialize<'de> for Written {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -38,7 +38,9 @@ pub(super) fn profile(profile: &Profile) -> Result<(), FieldError> {
             if !(operation.share.is_finite() && operation.share > 0.0) {
                 return Err((format!("groups.{i}.operations.{j}.share"), "a share is a positive number".into()));
             }
-            for (key, count) in [("requests", operation.requests.0), ("devices", operation.devices.0)] {
+            for (key, count) in
+                [("requests", operation.requests.0), ("devices", operation.devices.count().unwrap_or(1))]
+            {
                 if count == 0 || count > MAX_A_REQUEST {
                     let message = format!("from 1 to {MAX_A_REQUEST}, got {count}");
                     return Err((format!("groups.{i}.operations.{j}.{key}"), message));

@@ -116,7 +116,7 @@ pub(super) fn of_group(profile: &Profile, number: usize) -> Option<Range<u32>> {
 /// How many devices one user sends for.
 pub(super) fn of_request(group: &Group) -> u64 {
     let writes = group.operations.iter().filter(|o| o.kind == OperationKind::Write);
-    writes.map(|o| o.devices.0).max().unwrap_or(1)
+    writes.filter_map(|o| o.devices.count()).max().unwrap_or(1)
 }
 
 /// Whether a user sends what its own device has gathered: such a user is a device.

@@ -178,7 +178,10 @@ fn write(
     let Context { profile, backend, layout, .. } = context;
     let payload = payload(config, load, layout)?;
     let requests = u32::try_from(config.requests.0).map_err(|_| too_many())?;
-    let of_request = u32::try_from(config.devices.0).map_err(|_| too_many())?;
+    let Some(of_request) = config.devices.count() else {
+        return Err(("devices".into(), "a request that writes is of a number of devices".into()));
+    };
+    let of_request = u32::try_from(of_request).map_err(|_| too_many())?;
     check_devices(devices::of(profile, group), load, payload, of_request)?;
     check_requests(profile, config, payload, of_request)?;
     Ok(OperationPlan {

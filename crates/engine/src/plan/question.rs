@@ -1,6 +1,6 @@
 //! What a read asks, as meant.
 
-use super::{Context, OwnStatement, own_statement::own_statement};
+use super::{Context, OwnStatement, Whose, own_statement::own_statement, whose::whose};
 use crate::{
     profile::{OperationConfig, OperationKind},
     units::Span,
@@ -17,12 +17,12 @@ const MAX_BUCKETS: u64 = 100_000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "ask")]
 pub enum Question {
-    /// A signal of so many consecutive devices over a stretch of time from a random moment of the history on.
+    /// A signal of devices over a stretch of time from a random moment of the history on.
     Signal {
         /// The signals of which one is drawn, ascending.
         signals: Vec<SignalId>,
-        /// How many devices.
-        devices: u32,
+        /// Whose.
+        devices: Whose,
         /// The length of the stretch.
         window_ns: u64,
     },
@@ -36,10 +36,10 @@ pub enum Question {
         /// How many.
         records: u64,
     },
-    /// The newest record of each of so many consecutive devices.
+    /// The newest record of each of devices.
     LastPoints {
-        /// How many devices.
-        devices: u32,
+        /// Whose.
+        devices: Whose,
     },
     /// All records of a random device.
     Device,
@@ -62,8 +62,8 @@ pub enum Question {
         signals: Vec<SignalId>,
         /// The condition.
         predicate: Predicate,
-        /// How many devices.
-        devices: u32,
+        /// Whose.
+        devices: Whose,
         /// The length of the stretch.
         window_ns: u64,
         /// Whether all signals of these records come back.
@@ -77,8 +77,8 @@ pub enum Question {
         signals: Vec<SignalId>,
         /// Which figures.
         aggregates: Vec<Aggregate>,
-        /// How many devices.
-        devices: u32,
+        /// Whose.
+        devices: Whose,
         /// The length of the stretch.
         window_ns: u64,
         /// The length of a bucket.
@@ -110,6 +110,25 @@ pub enum Question {
 }
 
 impl Question {
+    /// Which devices it is about, where a profile says.
+    #[must_use]
+    pub fn whose(&self) -> Option<&Whose> {
+        match self {
+            Self::Signal { devices, .. }
+            | Self::LastPoints { devices }
+            | Self::Filter { devices, .. }
+            | Self::Buckets { devices, .. } => Some(devices),
+            Self::Records { .. }
+            | Self::Newest { .. }
+            | Self::Device
+            | Self::Max { .. }
+            | Self::Mean { .. }
+            | Self::Cycle { .. }
+            | Self::Dashboard { .. }
+            | Self::Statement(_) => None,
+        }
+    }
+
     /// How many records it is about, where its number is asked for.
     #[must_use]
     pub fn records(&self) -> Option<u64> {
@@ -134,14 +153,11 @@ impl fmt::Display for Question {
         match self {
             Self::Signal { devices, window_ns, .. } => {
                 let window = Span(Duration::from_nanos(*window_ns));
-                match devices {
-                    1 => write!(f, "{window} of a signal of a device"),
-                    n => write!(f, "{window} of a signal of {n} devices"),
-                }
+                write!(f, "{window} of a signal of {devices}")
             }
             Self::Records { records } => write!(f, "{records} consecutive records of a device"),
             Self::Newest { records } => write!(f, "the newest {records} records"),
-            Self::LastPoints { devices } => write!(f, "the newest record of each of {}", counted_devices(*devices)),
+            Self::LastPoints { devices } => write!(f, "the newest record of each of {}", devices),
             Self::Device => f.write_str("all records of a device"),
             Self::Cycle { strategy, .. } => write!(f, "the machine cycle around a random moment ({strategy})"),
             Self::Max { records, .. } => write!(f, "the greatest of a signal over {records} consecutive records"),
@@ -152,7 +168,6 @@ impl fmt::Display for Question {
                     Predicate::Above(limit) => format!("above {limit}"),
                     Predicate::Below(limit) => format!("below {limit}"),
                 };
-                let devices = counted_devices(*devices);
                 match records {
                     false => write!(f, "the values {condition} of a signal of {devices} over {window}"),
                     true => write!(f, "the records with a signal {condition} of {devices} over {window}"),
@@ -162,7 +177,7 @@ impl fmt::Display for Question {
                 let span = |ns| Span(Duration::from_nanos(ns));
                 let figures: Vec<_> = aggregates.iter().map(ToString::to_string).collect();
                 let (window, width) = (span(*window_ns), span(width.as_ns().unsigned_abs()));
-                let of = counted_devices(*devices);
+                let of = devices;
                 let (figures, count) = (figures.join(", "), signals.len());
                 let together = if *together { " together" } else { "" };
                 write!(f, "{figures} of {count} signals of {of}{together} in buckets of {width} over {window}")
@@ -176,26 +191,24 @@ impl fmt::Display for Question {
     }
 }
 
-fn counted_devices(devices: u32) -> String {
-    if devices == 1 { "a device".into() } else { format!("{devices} devices") }
-}
-
 type FieldError = (String, String);
 
 pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result<Question, FieldError> {
-    let schema = context.dataset.schema();
+    let schema = context.schema;
     let window_ns = config.window.as_ns();
     let records = config.records.0;
     if records == 0 {
         return Err(("records".into(), "at least 1".into()));
     }
     let question = match config.kind {
-        OperationKind::ReadSignal => {
-            Question::Signal { signals: signals(config, schema, |_| true)?, devices: of_devices(config), window_ns }
-        }
+        OperationKind::ReadSignal => Question::Signal {
+            signals: signals(config, schema, |_| true)?,
+            devices: whose(context, config)?,
+            window_ns,
+        },
         OperationKind::ReadRecords => Question::Records { records },
         OperationKind::ReadNewest => Question::Newest { records },
-        OperationKind::LastPoints => Question::LastPoints { devices: of_devices(config) },
+        OperationKind::LastPoints => Question::LastPoints { devices: whose(context, config)? },
         OperationKind::ReadDevice => Question::Device,
         OperationKind::MaxRecords => {
             let signals = signals(config, schema, |_| true)?;
@@ -204,10 +217,10 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         }
         OperationKind::MeanDevice => Question::Mean { signals: numbers(config, schema)? },
         OperationKind::Dashboard => Question::Dashboard { signals: numbers(config, schema)?, window_ns },
-        OperationKind::Filter => filter(config, schema, false)?,
-        OperationKind::FilterRecords => filter(config, schema, true)?,
-        OperationKind::Buckets => buckets(config, schema, false)?,
-        OperationKind::TotalBuckets => buckets(config, schema, true)?,
+        OperationKind::Filter => filter(context, config, false)?,
+        OperationKind::FilterRecords => filter(context, config, true)?,
+        OperationKind::Buckets => buckets(context, config, false)?,
+        OperationKind::TotalBuckets => buckets(context, config, true)?,
         OperationKind::CycleSearch => cycle(context, config)?,
         OperationKind::Statement => {
             Question::Statement(own_statement(context, config, signals(config, schema, |_| true)?)?)
@@ -221,25 +234,23 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
 }
 
 /// The values that meet a condition, or their records.
-fn filter(config: &OperationConfig, schema: &Schema, records: bool) -> Result<Question, FieldError> {
-    let (signals, devices, window_ns) = (numbers(config, schema)?, of_devices(config), config.window.as_ns());
+fn filter(context: Context<'_>, config: &OperationConfig, records: bool) -> Result<Question, FieldError> {
+    let (signals, devices, window_ns) =
+        (numbers(config, context.schema)?, whose(context, config)?, config.window.as_ns());
     Ok(Question::Filter { signals, predicate: predicate(config)?, devices, window_ns, records })
 }
 
 /// Of each device, or of all of them together.
-fn buckets(config: &OperationConfig, schema: &Schema, together: bool) -> Result<Question, FieldError> {
-    let (signals, aggregates, window_ns) = (numbers(config, schema)?, aggregates(config)?, config.window.as_ns());
+fn buckets(context: Context<'_>, config: &OperationConfig, together: bool) -> Result<Question, FieldError> {
+    let (signals, aggregates, window_ns) =
+        (numbers(config, context.schema)?, aggregates(config)?, config.window.as_ns());
     let is_of_one = |figure: &&Aggregate| matches!(figure, Aggregate::First | Aggregate::Last);
     if let Some(figure) = aggregates.iter().find(is_of_one).filter(|_| together) {
         let message = format!("several devices together have no {figure} value: leave it out");
         return Err(("aggregates".into(), message));
     }
-    let (devices, width) = (of_devices(config), width(config, window_ns)?);
+    let (devices, width) = (whose(context, config)?, width(config, window_ns)?);
     Ok(Question::Buckets { signals, aggregates, devices, window_ns, width, together })
-}
-
-fn of_devices(config: &OperationConfig) -> u32 {
-    u32::try_from(config.devices.0).unwrap_or(u32::MAX)
 }
 
 fn predicate(config: &OperationConfig) -> Result<Predicate, FieldError> {
@@ -340,7 +351,7 @@ fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldE
         Question::Signal { devices, .. }
         | Question::Filter { devices, .. }
         | Question::Buckets { devices, .. }
-        | Question::LastPoints { devices } => (1, *devices),
+        | Question::LastPoints { devices } => (1, devices.least()),
         Question::Cycle { .. } | Question::Device | Question::Mean { .. } | Question::Dashboard { .. } => (1, 1),
         Question::Statement(_) => (1, 1),
     };

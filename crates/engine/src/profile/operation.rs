@@ -1,10 +1,10 @@
 //! What a user does, as written.
 
 use super::zero_span;
-use crate::units::{Auto, Count, Span};
+use crate::units::{Auto, Count, Span, Written};
 use iotbench_core::Aggregate;
 use iotbench_cycle_finder::Strategy;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
 words! {
@@ -77,6 +77,61 @@ impl fmt::Display for Datapoints {
             Self::Second => f.write_str("second"),
             Self::SinceLast => f.write_str("since_last"),
         }
+    }
+}
+
+/// How many devices a request is about, or which.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RequestDevices {
+    /// So many consecutive ones.
+    Count(u64),
+    /// Every one.
+    All,
+    /// Those with one value of this tag.
+    Tag(String),
+}
+
+impl RequestDevices {
+    /// How many, where that is what is said.
+    #[must_use]
+    pub fn count(&self) -> Option<u64> {
+        if let Self::Count(count) = self { Some(*count) } else { None }
+    }
+}
+
+impl FromStr for RequestDevices {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => Ok(Self::All),
+            _ if text.starts_with(|c: char| c.is_ascii_lowercase()) => Ok(Self::Tag(text.into())),
+            _ => match text.parse() {
+                Ok(Count(count)) => Ok(Self::Count(count)),
+                Err(_) => Err(format!("{text:?}: write a count, \"all\" or the name of a tag")),
+            },
+        }
+    }
+}
+
+impl fmt::Display for RequestDevices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(count) => write!(f, "{count}"),
+            Self::All => f.write_str("all"),
+            Self::Tag(name) => f.write_str(name),
+        }
+    }
+}
+
+impl Serialize for RequestDevices {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for RequestDevices {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Written::deserialize(deserializer)?.0.parse().map_err(D::Error::custom)
     }
 }
 
@@ -162,9 +217,10 @@ pub struct OperationConfig {
     /// Write with `since_last`: older data is lost. Read: the stretch of time.
     #[serde(default = "default_window")]
     pub window: Span,
-    /// Devices in a request: consecutive ones, each with `datapoints`. The users of a group divide the devices among them.
-    #[serde(default = "one_count")]
-    pub devices: Count,
+    /// Devices in a request. Write: so many consecutive ones, each with `datapoints`; the users of a group divide the devices
+    /// among them. Read: so many consecutive ones, `all`, or the name of a tag: those with one of its values.
+    #[serde(default = "one_device")]
+    pub devices: RequestDevices,
     /// Read: records in an answer.
     #[serde(default = "one_count")]
     pub records: Count,
@@ -218,6 +274,9 @@ impl OperationConfig {
 
 fn one() -> f64 {
     1.0
+}
+fn one_device() -> RequestDevices {
+    RequestDevices::Count(1)
 }
 fn one_count() -> Count {
     Count(1)

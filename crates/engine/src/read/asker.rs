@@ -1,11 +1,11 @@
 //! The queries of a question: each is a function of the seed and the operation's number, and of nothing else.
 
 use super::{
-    History,
+    History, TagGroups,
     spread::{Spread, evenly},
 };
 use crate::{
-    plan::Question,
+    plan::{Question, Whose},
     profile::DrawConfig,
     schedule::{mix, uniform},
 };
@@ -33,6 +33,7 @@ pub struct Asker {
     width: SignalId,
     seed: u64,
     spread: Spread,
+    groups: TagGroups,
 }
 
 /// What is drawn for a request, in this order.
@@ -44,12 +45,12 @@ enum Of {
 }
 
 impl Asker {
-    /// Questions about a history.
+    /// Questions about a history, of devices one after the other or by the tags of these groups.
     #[must_use]
-    pub fn new(history: History, seed: u64, draw: DrawConfig) -> Self {
+    pub fn new(history: History, seed: u64, draw: DrawConfig, groups: TagGroups) -> Self {
         let width = SignalId::try_from(history.dataset.schema().width()).unwrap_or(SignalId::MAX);
         let spread = Spread::new(draw, history.devices, seed);
-        Self { history, width, seed, spread }
+        Self { history, width, seed, spread, groups }
     }
 
     /// The device and the moment that a search for a machine cycle starts from: there is a cycle on either side.
@@ -68,11 +69,11 @@ impl Asker {
         Some(match question {
             Question::Cycle { .. } => return None,
             Question::Signal { signals, devices, window_ns } => {
-                let (devices, range) = self.stretch(*devices, *window_ns, draw);
+                let (devices, range) = self.stretch(devices, *window_ns, draw);
                 Query::Range { devices, signals: vec![self.one_of(signals, draw)], range }
             }
             Question::Filter { signals, predicate, devices, window_ns, records } => {
-                let (devices, range) = self.stretch(*devices, *window_ns, draw);
+                let (devices, range) = self.stretch(devices, *window_ns, draw);
                 let (signal, predicate, all_signals) = (self.one_of(signals, draw), *predicate, *records);
                 Query::Filter { devices, signal, predicate, range, all_signals }
             }
@@ -80,7 +81,7 @@ impl Asker {
                 let (device, from_ns) = self.record(*records, draw);
                 Query::Records { device, from_ns, limit: *records }
             }
-            Question::LastPoints { devices } => Query::LastPoints { devices: self.consecutive(*devices, draw) },
+            Question::LastPoints { devices } => Query::LastPoints { devices: self.devices(devices, draw) },
             Question::Newest { records } => Query::Newest { devices: Devices::All, limit: *records },
             Question::Device => {
                 Query::Range { devices: self.device(draw), signals: (0..self.width).collect(), range: TimeRange::ALL }
@@ -96,7 +97,7 @@ impl Asker {
                 range: TimeRange::ALL,
             },
             Question::Buckets { signals, aggregates, devices, window_ns, width, together } => {
-                let (devices, range) = self.stretch(*devices, *window_ns, draw);
+                let (devices, range) = self.stretch(devices, *window_ns, draw);
                 let (signals, aggregates, width) = (signals.clone(), aggregates.clone(), *width);
                 match together {
                     false => Query::Buckets { devices, signals, aggregates, range, width },
@@ -105,7 +106,7 @@ impl Asker {
             }
             // What its answer can be held against.
             Question::Statement(own) => {
-                let (devices, range) = self.stretch(1, own.window_ns, draw);
+                let (devices, range) = self.stretch(&Whose::Consecutive(1), own.window_ns, draw);
                 let (signals, figure) = (vec![self.one_of(&own.signals, draw)], own.expected.figure);
                 let aggregates = vec![figure.unwrap_or(Aggregate::Count)];
                 Query::Aggregates { devices, signals, aggregates, range }
@@ -124,20 +125,26 @@ impl Asker {
         place.ok().and_then(|place| signals.get(place)).copied().unwrap_or(0)
     }
 
-    /// So many consecutive devices, and a stretch of time of the first one's history.
-    fn stretch(&self, devices: u32, window_ns: u64, draw: Draw) -> (Devices, TimeRange) {
-        let first = self.first(devices, draw);
+    /// Some devices, and a stretch of time of the first one's history.
+    fn stretch(&self, whose: &Whose, window_ns: u64, draw: Draw) -> (Devices, TimeRange) {
+        let devices = self.devices(whose, draw);
+        let first = devices.list().and_then(|list| list.first()).copied().unwrap_or(0);
         let (from_ns, last_ns) = self.history.time_span_ns(first);
         let window_ns = i64::try_from(window_ns).unwrap_or(i64::MAX);
         let moments = last_ns.saturating_sub(from_ns).saturating_sub(window_ns).max(0).cast_unsigned() + 1;
         let start_ns = from_ns + self.below(moments, Of::Moment, draw).cast_signed();
-        let range = TimeRange::half_open(start_ns, start_ns.saturating_add(window_ns));
-        (Devices::Some((first..first + devices).collect()), range)
+        (devices, TimeRange::half_open(start_ns, start_ns.saturating_add(window_ns)))
     }
 
-    fn consecutive(&self, devices: u32, draw: Draw) -> Devices {
-        let first = self.first(devices, draw);
-        Devices::Some((first..first + devices).collect())
+    fn devices(&self, whose: &Whose, draw: Draw) -> Devices {
+        match whose {
+            Whose::All => Devices::All,
+            Whose::Consecutive(count) => {
+                let first = self.first(*count, draw);
+                Devices::Some((first..first + count).collect())
+            }
+            Whose::Tagged { tag, .. } => self.groups.like(*tag, self.first(1, draw)),
+        }
     }
 
     /// The first of so many consecutive devices.
@@ -182,7 +189,7 @@ impl Asker {
 mod tests {
     use super::*;
     use crate::profile::{DeviceDraw, MomentDraw};
-    use iotbench_core::BucketWidth;
+    use iotbench_core::{BucketWidth, Tag, TagValues, Tags};
     use iotbench_simulator::DatasetConfig;
     use proptest::prelude::*;
     use std::{ops::Bound, path::Path};
@@ -203,7 +210,7 @@ mod tests {
                 devices: if zipf { DeviceDraw::Zipf } else { DeviceDraw::Uniform },
                 moments: if recent { MomentDraw::Recent } else { MomentDraw::Uniform },
             };
-            let asker = Asker::new(history.clone(), seed, config);
+            let asker = Asker::new(history.clone(), seed, config, TagGroups::default());
             let draw = Draw { user, number, request };
             let records = 1 + positions / 2;
             let question = Question::Records { records };
@@ -211,7 +218,7 @@ mod tests {
             prop_assert!(device < devices && limit == records);
             prop_assert!(history.dataset.index_at(device, from_ns) + records <= positions);
             let of = devices.div_ceil(2);
-            let question = Question::Signal { signals: vec![3, 5], devices: of, window_ns: 200_000_000 };
+            let question = Question::Signal { signals: vec![3, 5], devices: Whose::Consecutive(of), window_ns: 200_000_000 };
             let Query::Range { devices: asked, signals, range } = asker.query(&question, draw).unwrap() else { panic!() };
             let Devices::Some(list) = asked else { panic!() };
             prop_assert_eq!(list.len(), of as usize);
@@ -221,18 +228,41 @@ mod tests {
             prop_assert!(history.dataset.index_at(list[0], from_ns) < positions);
             let (signals, aggregates, width) = (vec![3, 5], vec![Aggregate::Sum], BucketWidth::SECOND);
             let window_ns = 200_000_000;
-            let question = Question::Buckets { signals, aggregates, devices: of, window_ns, width, together: false };
+            let question = Question::Buckets { signals, aggregates, devices: Whose::Consecutive(of), window_ns, width, together: false };
             let Query::Buckets { devices: asked, range: same, .. } = asker.query(&question, draw).unwrap() else { panic!() };
             prop_assert_eq!((asked, same), (Devices::Some(list.clone()), range), "drawn as a signal's");
-            let last = asker.query(&Question::LastPoints { devices: of }, draw);
+            let last = asker.query(&Question::LastPoints { devices: Whose::Consecutive(of) }, draw);
             prop_assert_eq!(last, Some(Query::LastPoints { devices: Devices::Some(list) }));
             prop_assert_eq!(asker.query(&Question::Device, draw), asker.query(&Question::Device, draw));
         }
     }
 
     #[test]
+    fn devices_of_a_tag_are_those_that_have_the_value_of_a_drawn_one() {
+        let sites = TagValues::OneOf(["a", "b", "c"].map(Into::into).to_vec());
+        let tags = Tags::new(9, vec![Tag { name: "site".into(), values: sites }]).unwrap();
+        let (history, draw) = (history(40, 500), |number| Draw { user: 0, number, request: 0 });
+        let asker = Asker::new(history, 7, DrawConfig::default(), TagGroups::new(&tags, 40, [0]));
+        let devices = Whose::Tagged { tag: 0, name: "site".into() };
+        let question = Question::Signal { signals: vec![1], devices, window_ns: 1_000_000_000 };
+        let mut seen = std::collections::BTreeSet::new();
+        for number in 0..100 {
+            let Some(Query::Range { devices: Devices::Tagged(tagged), .. }) = asker.query(&question, draw(number))
+            else {
+                panic!("{question}")
+            };
+            let having: Vec<_> = (0..40).filter(|&device| tags.choice(0, device) == tagged.choice).collect();
+            assert_eq!(tagged.devices, having);
+            seen.insert(tagged.choice);
+        }
+        assert_eq!(seen.len(), 3, "each value is asked for");
+        let all = Question::LastPoints { devices: Whose::All };
+        assert_eq!(asker.query(&all, draw(0)), Some(Query::LastPoints { devices: Devices::All }));
+    }
+
+    #[test]
     fn draws_reach_every_device_and_differ_by_request() {
-        let asker = Asker::new(history(5, 10), 7, DrawConfig::default());
+        let asker = Asker::new(history(5, 10), 7, DrawConfig::default(), TagGroups::default());
         let draw = |number, request| Draw { user: 1, number, request };
         let mut seen = std::collections::HashMap::new();
         for number in 0..1000 {
@@ -250,8 +280,9 @@ mod tests {
         let history = history(2, 100);
         let newest_ns = (0..2).map(|d| history.time_span_ns(d).1).max().unwrap();
         let question = Question::Dashboard { signals: vec![1], window_ns: 1_000_000_000 };
-        let Query::Aggregates { range, .. } =
-            Asker::new(history, 1, DrawConfig::default()).query(&question, Draw::default()).unwrap()
+        let Query::Aggregates { range, .. } = Asker::new(history, 1, DrawConfig::default(), TagGroups::default())
+            .query(&question, Draw::default())
+            .unwrap()
         else {
             panic!()
         };

@@ -7,7 +7,7 @@ use crate::{
     mix::OperationMix,
     pacer::{Alarm, Pace},
     plan::{GroupPlan, Load, OperationPlan, Planned},
-    read::Asker,
+    read::{Asker, TagGroups},
     schedule::mix,
     source::{MakeSource, SourcesRequest},
     via::{Account, WayPlan, delivered_to, writes},
@@ -98,7 +98,7 @@ pub(super) fn assign(
             let reads = group.reads();
             let plan = LoopPlan {
                 role: if reads { Role::Reads } else { Role::Writes },
-                asker: reads.then(|| Arc::new(Asker::new(history(planned), mix(seed, QUESTIONS_OF_SEED), group.draw))),
+                asker: reads.then(|| Arc::new(asker(planned, group))),
                 group: u16::try_from(number).unwrap_or(u16::MAX),
                 first_kind,
                 operations: operations.clone(),
@@ -115,6 +115,14 @@ pub(super) fn assign(
         first_kind += group.operations().count();
     }
     (threads.0, paced, ways)
+}
+
+/// What draws the questions of a group's reads.
+fn asker(planned: &Planned, group: &GroupPlan) -> Asker {
+    let (plan, history) = (&planned.plan, history(planned));
+    let asked_by = group.operations().filter_map(|operation| operation.question()?.whose()?.tag());
+    let groups = TagGroups::new(plan.table.schema.tags(), history.devices, asked_by);
+    Asker::new(history, mix(plan.seed, QUESTIONS_OF_SEED), group.draw, groups)
 }
 
 #[cfg(test)]
