@@ -87,6 +87,19 @@ pub enum Question {
         #[serde(default)]
         together: bool,
     },
+    /// Figures of each signal of consecutive devices together in the newest time buckets before a random moment of the history.
+    NewestBuckets {
+        /// The signals, ascending.
+        signals: Vec<SignalId>,
+        /// Which figures.
+        aggregates: Vec<Aggregate>,
+        /// How many devices.
+        devices: u32,
+        /// The length of a bucket.
+        width: BucketWidth,
+        /// How many buckets.
+        buckets: u64,
+    },
     /// The machine cycle around a random moment, and the sum of every signal over it.
     Cycle {
         /// How it is read.
@@ -121,6 +134,7 @@ impl Question {
             | Self::Mean { .. }
             | Self::Filter { .. }
             | Self::Buckets { .. }
+            | Self::NewestBuckets { .. }
             | Self::Cycle { .. }
             | Self::Dashboard { .. }
             | Self::Statement(_) => None,
@@ -159,13 +173,15 @@ impl fmt::Display for Question {
                 }
             }
             Self::Buckets { signals, aggregates, devices, window_ns, width, together } => {
-                let span = |ns| Span(Duration::from_nanos(ns));
-                let figures: Vec<_> = aggregates.iter().map(ToString::to_string).collect();
-                let (window, width) = (span(*window_ns), span(width.as_ns().unsigned_abs()));
-                let of = counted_devices(*devices);
-                let (figures, count) = (figures.join(", "), signals.len());
+                let (of, figures, count) = (counted_devices(*devices), listed(aggregates), signals.len());
+                let (window, width) = (Span(Duration::from_nanos(*window_ns)), length(*width));
                 let together = if *together { " together" } else { "" };
                 write!(f, "{figures} of {count} signals of {of}{together} in buckets of {width} over {window}")
+            }
+            Self::NewestBuckets { signals, aggregates, devices, width, buckets } => {
+                let (of, figures, count) = (counted_devices(*devices), listed(aggregates), signals.len());
+                let width = length(*width);
+                write!(f, "{figures} of {count} signals of {of} together in the newest {buckets} buckets of {width}")
             }
             Self::Dashboard { signals, window_ns } => {
                 let window = Span(Duration::from_nanos(*window_ns));
@@ -174,6 +190,14 @@ impl fmt::Display for Question {
             Self::Statement(own) => write!(f, "what you wrote, over {}", Span(Duration::from_nanos(own.window_ns))),
         }
     }
+}
+
+fn listed(aggregates: &[Aggregate]) -> String {
+    aggregates.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn length(width: BucketWidth) -> Span {
+    Span(Duration::from_nanos(width.as_ns().unsigned_abs()))
 }
 
 fn counted_devices(devices: u32) -> String {
@@ -208,6 +232,7 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         OperationKind::FilterRecords => filter(config, schema, true)?,
         OperationKind::Buckets => buckets(config, schema, false)?,
         OperationKind::TotalBuckets => buckets(config, schema, true)?,
+        OperationKind::NewestBuckets => newest_buckets(config, schema)?,
         OperationKind::CycleSearch => cycle(context, config)?,
         OperationKind::Statement => {
             Question::Statement(own_statement(context, config, signals(config, schema, |_| true)?)?)
@@ -228,14 +253,22 @@ fn filter(config: &OperationConfig, schema: &Schema, records: bool) -> Result<Qu
 
 /// Of each device, or of all of them together.
 fn buckets(config: &OperationConfig, schema: &Schema, together: bool) -> Result<Question, FieldError> {
-    let (signals, aggregates, window_ns) = (numbers(config, schema)?, aggregates(config)?, config.window.as_ns());
-    let is_of_one = |figure: &&Aggregate| matches!(figure, Aggregate::First | Aggregate::Last);
-    if let Some(figure) = aggregates.iter().find(is_of_one).filter(|_| together) {
-        let message = format!("several devices together have no {figure} value: leave it out");
-        return Err(("aggregates".into(), message));
-    }
-    let (devices, width) = (of_devices(config), width(config, window_ns)?);
+    let aggregates = if together { aggregates_together(config)? } else { aggregates(config)? };
+    let (signals, devices, window_ns) = (numbers(config, schema)?, of_devices(config), config.window.as_ns());
+    let width = width(config, window_ns)?;
     Ok(Question::Buckets { signals, aggregates, devices, window_ns, width, together })
+}
+
+fn newest_buckets(config: &OperationConfig, schema: &Schema) -> Result<Question, FieldError> {
+    let error = |key: &str, message: String| (key.to_string(), message);
+    let (signals, aggregates, buckets) = (numbers(config, schema)?, aggregates_together(config)?, config.records.0);
+    if buckets > MAX_BUCKETS {
+        return Err(error("records", format!("more than {MAX_BUCKETS} buckets: write fewer")));
+    }
+    let width = config.width.set().and_then(|width| BucketWidth::from_ns(width.as_ns()));
+    let width =
+        width.ok_or_else(|| error("width", "write how long a bucket is: longer than 0, at most 292 years".into()))?;
+    Ok(Question::NewestBuckets { signals, aggregates, devices: of_devices(config), width, buckets })
 }
 
 fn of_devices(config: &OperationConfig) -> u32 {
@@ -278,6 +311,18 @@ fn aggregates(config: &OperationConfig) -> Result<Vec<Aggregate>, FieldError> {
         aggregates.push(Aggregate::Mean);
     }
     Ok(aggregates)
+}
+
+/// The same, of which several devices have one each.
+fn aggregates_together(config: &OperationConfig) -> Result<Vec<Aggregate>, FieldError> {
+    let aggregates = aggregates(config)?;
+    match aggregates.iter().find(|figure| matches!(figure, Aggregate::First | Aggregate::Last)) {
+        Some(figure) => {
+            let message = format!("several devices together have no {figure} value: leave it out");
+            Err(("aggregates".into(), message))
+        }
+        None => Ok(aggregates),
+    }
 }
 
 fn cycle(context: Context<'_>, config: &OperationConfig) -> Result<Question, FieldError> {
@@ -340,6 +385,7 @@ fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldE
         Question::Signal { devices, .. }
         | Question::Filter { devices, .. }
         | Question::Buckets { devices, .. }
+        | Question::NewestBuckets { devices, .. }
         | Question::LastPoints { devices } => (1, *devices),
         Question::Cycle { .. } | Question::Device | Question::Mean { .. } | Question::Dashboard { .. } => (1, 1),
         Question::Statement(_) => (1, 1),

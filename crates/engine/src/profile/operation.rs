@@ -36,6 +36,8 @@ words! {
         Buckets = "buckets",
         /// Figures of signals of several devices together in time buckets.
         TotalBuckets = "total_buckets",
+        /// Figures of signals of several devices together in the newest time buckets before a random moment.
+        NewestBuckets = "newest_buckets",
         /// Last, least, mean and greatest value of each sensor.
         Dashboard = "dashboard",
         /// Asks what the user wrote in the database's own language.
@@ -165,7 +167,7 @@ pub struct OperationConfig {
     /// Devices in a request: consecutive ones, each with `datapoints`. The users of a group divide the devices among them.
     #[serde(default = "one_count")]
     pub devices: Count,
-    /// Read: records in an answer.
+    /// Read: records in an answer; newest time buckets: how many of them.
     #[serde(default = "one_count")]
     pub records: Count,
     /// Read: the signals that are asked for, by name or by `beginning*`; none: all that the question can be about.

@@ -10,6 +10,7 @@ use crate::{
     schedule::{mix, uniform},
 };
 use iotbench_core::{Aggregate, Devices, Query, SignalId, TimeRange};
+use std::ops::Bound;
 
 /// A search for a machine cycle starts so far from the ends of the history.
 const MARGIN_NS: i64 = 2_000_000_000;
@@ -100,8 +101,13 @@ impl Asker {
                 let (signals, aggregates, width) = (signals.clone(), aggregates.clone(), *width);
                 match together {
                     false => Query::Buckets { devices, signals, aggregates, range, width },
-                    true => Query::TotalBuckets { devices, signals, aggregates, range, width },
+                    true => Query::TotalBuckets { devices, signals, aggregates, range, width, newest: None },
                 }
+            }
+            Question::NewestBuckets { signals, aggregates, devices, width, buckets } => {
+                let (devices, range) = self.before(*devices, draw);
+                let (signals, aggregates, newest) = (signals.clone(), aggregates.clone(), Some(*buckets));
+                Query::TotalBuckets { devices, signals, aggregates, range, width: *width, newest }
             }
             // What its answer can be held against.
             Question::Statement(own) => {
@@ -132,6 +138,16 @@ impl Asker {
         let moments = last_ns.saturating_sub(from_ns).saturating_sub(window_ns).max(0).cast_unsigned() + 1;
         let start_ns = from_ns + self.below(moments, Of::Moment, draw).cast_signed();
         let range = TimeRange::half_open(start_ns, start_ns.saturating_add(window_ns));
+        (Devices::Some((first..first + devices).collect()), range)
+    }
+
+    /// So many consecutive devices, and all time before a moment of the first one's history: one of its datapoints at least.
+    fn before(&self, devices: u32, draw: Draw) -> (Devices, TimeRange) {
+        let first = self.first(devices, draw);
+        let (first_ns, last_ns) = self.history.time_span_ns(first);
+        let moments = last_ns.saturating_sub(first_ns).max(0).cast_unsigned() + 1;
+        let last_seen_ns = first_ns + self.below(moments, Of::Moment, draw).cast_signed();
+        let range = TimeRange { from: Bound::Unbounded, to: Bound::Included(last_seen_ns) };
         (Devices::Some((first..first + devices).collect()), range)
     }
 
@@ -185,7 +201,7 @@ mod tests {
     use iotbench_core::BucketWidth;
     use iotbench_simulator::DatasetConfig;
     use proptest::prelude::*;
-    use std::{ops::Bound, path::Path};
+    use std::path::Path;
 
     fn history(devices: u32, positions: u64) -> History {
         let config: DatasetConfig = serde_json::from_value(serde_json::json!({ "name": "pmu", "rate": 50.0 })).unwrap();
@@ -224,6 +240,14 @@ mod tests {
             let question = Question::Buckets { signals, aggregates, devices: of, window_ns, width, together: false };
             let Query::Buckets { devices: asked, range: same, .. } = asker.query(&question, draw).unwrap() else { panic!() };
             prop_assert_eq!((asked, same), (Devices::Some(list.clone()), range), "drawn as a signal's");
+            let (signals, aggregates) = (vec![3, 5], vec![Aggregate::Sum]);
+            let question = Question::NewestBuckets { signals, aggregates, devices: of, width, buckets: 4 };
+            let query = asker.query(&question, draw).unwrap();
+            let Query::TotalBuckets { devices: asked, range, newest: Some(4), .. } = query else { panic!() };
+            let Bound::Included(last_ns) = range.to else { panic!() };
+            prop_assert_eq!((asked, range.from), (Devices::Some(list.clone()), Bound::Unbounded));
+            let (first_ns, newest_ns) = history.time_span_ns(list[0]);
+            prop_assert!((first_ns..=newest_ns).contains(&last_ns));
             let last = asker.query(&Question::LastPoints { devices: of }, draw);
             prop_assert_eq!(last, Some(Query::LastPoints { devices: Devices::Some(list) }));
             prop_assert_eq!(asker.query(&Question::Device, draw), asker.query(&Question::Device, draw));
