@@ -119,6 +119,14 @@ fn queries() -> Vec<Query> {
     let aggregates = Aggregate::ALL.to_vec();
     let predicate = Predicate::Above(1.0);
     let filter = |all_signals| Query::Filter { devices: Devices::All, signal, predicate, range, all_signals };
+    let total = |newest| Query::TotalBuckets {
+        devices: Devices::All,
+        signals: vec![0, 1],
+        aggregates: vec![Aggregate::Mean, Aggregate::Count],
+        range,
+        width: BucketWidth::SECOND,
+        newest,
+    };
     vec![
         Query::Range { devices: devices.clone(), signals: signals.clone(), range },
         Query::Range { devices: Devices::Some(vec![1]), signals: vec![1], range },
@@ -136,13 +144,14 @@ fn queries() -> Vec<Query> {
         filter(false),
         filter(true),
         Query::Buckets {
-            devices: devices.clone(),
-            signals: signals.clone(),
-            aggregates: aggregates.clone(),
+            devices,
+            signals,
+            aggregates,
             range,
             width: BucketWidth::SECOND,
         },
-        Query::TotalBuckets { devices, signals, aggregates, range, width: BucketWidth::SECOND },
+        total(None),
+        total(Some(2)),
     ]
 }
 

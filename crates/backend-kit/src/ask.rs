@@ -115,7 +115,7 @@ pub enum What<'a> {
     Figures(&'a [Aggregate]),
     /// These figures of each device, bucket and signal.
     Buckets(&'a [Aggregate], BucketWidth),
-    /// These figures of each bucket and signal, of all devices together.
+    /// These figures of each bucket and signal, of all devices together; order and limit are those of the buckets.
     TotalBuckets(&'a [Aggregate], BucketWidth),
     /// How many they are, and how many values.
     Count,
@@ -199,9 +199,10 @@ impl<'a> Ask<'a> {
                 let stretch = Self::stretch(Asked::of(devices), signals, Span::of(*range)?);
                 Self { what: What::Buckets(aggregates, *width), ..stretch }
             }
-            Query::TotalBuckets { devices, signals, aggregates, range, width } => {
+            Query::TotalBuckets { devices, signals, aggregates, range, width, newest } => {
                 let stretch = Self::stretch(Asked::of(devices), signals, Span::of(*range)?);
-                Self { what: What::TotalBuckets(aggregates, *width), ..stretch }
+                let asked = newest.map_or(stretch, |newest| stretch.first(newest, Order::Newest));
+                Self { what: What::TotalBuckets(aggregates, *width), ..asked }
             }
             Query::Count => Self { what: What::Count, ..Self::stretch(Asked::All, all, Span::ALL) },
         })
@@ -212,6 +213,12 @@ impl<'a> Ask<'a> {
     pub fn wants_something(&self) -> bool {
         let is_of_no_figure = matches!(self.what, What::Figures([]) | What::Buckets([], _) | What::TotalBuckets([], _));
         self.limit > 0 && self.devices.list() != Some(&[]) && !is_of_no_figure
+    }
+
+    /// How many of the newest are asked for; `None`: all, or others.
+    #[must_use]
+    pub fn newest(&self) -> Option<u64> {
+        (self.order == Order::Newest).then_some(self.limit)
     }
 
     /// The datapoints that it is about, themselves.
@@ -340,6 +347,11 @@ mod tests {
         let ask = Ask::of(&query, ALL);
         assert_eq!(ask, Some(Ask { what: buckets, ..of_range }));
         assert_eq!(ask.map(Ask::datapoints), Some(of_range));
+        let Query::Buckets { devices, signals, aggregates, range, width } = query else { unreachable!() };
+        let query = Query::TotalBuckets { devices, signals, aggregates, range, width, newest: Some(3) };
+        let what = What::TotalBuckets(&[Aggregate::Max, Aggregate::Last], width);
+        let newest = Ask { what, ..of_range.first(3, Order::Newest) };
+        assert_eq!((Ask::of(&query, ALL), newest.newest(), of_range.newest()), (Some(newest), Some(3), None));
         let all = Ask::stretch(Asked::All, ALL, Span::ALL);
         assert_eq!(Ask::of(&Query::Scan, ALL), Some(all));
         assert_eq!(Ask::of(&Query::Count, ALL), Some(Ask { what: What::Count, ..all }));

@@ -15,13 +15,21 @@ pub struct Streamed<'a> {
     group: Option<Group>,
     /// Aggregate by aggregate, a figure a signal.
     figures: Vec<Option<f64>>,
+    /// How many groups are still answered with.
+    left: u64,
 }
 
 impl<'a> Streamed<'a> {
     /// So many figures of each of so many signals.
     pub fn new(sink: &'a mut dyn Sink, signals: usize, aggregates: usize) -> Self {
         let answer = Answer::new(sink, vec![ValueType::F64; signals]);
-        Self { answer, signals, group: None, figures: vec![None; signals * aggregates] }
+        Self { answer, signals, group: None, figures: vec![None; signals * aggregates], left: u64::MAX }
+    }
+
+    /// Answers with the first so many groups alone.
+    #[must_use]
+    pub fn first(self, groups: u64) -> Self {
+        Self { left: groups, ..self }
     }
 
     /// What follows is of this group. Says whether it is another than before, which then is answered with.
@@ -56,7 +64,10 @@ impl<'a> Streamed<'a> {
     }
 
     fn flush(&mut self) -> Result<(), Error> {
-        if let Some(group) = self.group.take() {
+        if let Some(group) = self.group.take()
+            && self.left > 0
+        {
+            self.left -= 1;
             rows(&mut self.answer, group, self.signals, &self.figures)?;
         }
         self.figures.fill(None);
@@ -138,6 +149,15 @@ mod tests {
         });
         let of_three = [(3, vec![None, Some(1.0)]), (3, vec![Some(2.0), None])];
         assert_eq!(seen, [&of_three[..], &[(1, vec![None, None]), (1, vec![None, Some(3.0)])]].concat());
+        let first = answered(|sink| {
+            let mut figures = Streamed::new(sink, 1, 1).first(2);
+            for device in 0..4 {
+                figures.begin((device, 5))?;
+                assert!(figures.set(0, 0, Some(1.0)));
+            }
+            figures.finish(9, ComputedBy::Server)
+        });
+        assert_eq!(first, [0, 1].map(|device| (device, vec![Some(1.0)])));
         assert_eq!(answered(|sink| Streamed::new(sink, 2, 2).finish(9, ComputedBy::Server)), []);
     }
 

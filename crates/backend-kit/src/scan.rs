@@ -22,6 +22,12 @@ pub fn answer(query: &Query, table: &TableSpec, stored: &[Batch], sink: &mut dyn
     refuse_unknown_signals(query, table)?;
     let all: Vec<SignalId> = (0..).take(table.schema.width()).collect();
     let Some(ask) = Ask::of(query, &all).filter(Ask::wants_something) else { return Ok(NOTHING_BY_CLIENT) };
+    // Which buckets are the newest is known when all are.
+    let newest = ask.newest();
+    let ask = match ask.what {
+        What::TotalBuckets(..) => ask.first(u64::MAX, Order::Stretch),
+        _ => ask,
+    };
     let rows = Row::asked(&ask, stored);
     match ask.what {
         What::Datapoints | What::FirstOfEach => datapoints(&rows, &ask, table, sink),
@@ -33,7 +39,7 @@ pub fn answer(query: &Query, table: &TableSpec, stored: &[Batch], sink: &mut dyn
         }
         What::TotalBuckets(aggregates, width) => {
             let of_each = Ask { what: What::Buckets(&PARTS, width), ..ask };
-            let mut total = Total::new(ask.signals.len());
+            let mut total = Total::new(ask.signals.len(), newest);
             let mut fold = Fold::new(&of_each, &mut total);
             let reply = datapoints(&rows, &ask, table, &mut fold)?;
             let Reply { bytes, .. } = fold.finish(reply)?;
@@ -222,6 +228,13 @@ mod tests {
         let figures = Query::Aggregates { devices: Devices::Some(vec![1, 2]), signals: vec![0], aggregates, range };
         assert_eq!(rows(&figures), [(1, 0, 9.0), (1, 0, BIG as f64), (2, 0, 1.0), (2, 0, 1.0)]);
         assert_eq!(rows(&Query::Count), [(0, 0, 5.0)]);
+        let (width, aggregates) = (iotbench_core::BucketWidth::from_ns(2).unwrap(), vec![Aggregate::Sum]);
+        let total = |newest| {
+            let (devices, signals, aggregates) = (Devices::All, vec![0], aggregates.clone());
+            rows(&Query::TotalBuckets { devices, signals, aggregates, range: TimeRange::ALL, width, newest })
+        };
+        assert_eq!(total(None), [(0, 4, BIG as f64 + 13.0), (0, 6, BIG as f64)]);
+        assert_eq!(total(Some(1)), [(0, 6, BIG as f64)]);
         let greatest = |limit| rows(&Query::MaxOfFirst { device: 1, signal: 0, from_ns: 5, limit });
         assert_eq!((greatest(2), greatest(0)), (vec![(1, 0, BIG as f64)], vec![]));
         assert_eq!(rows(&Query::MaxOfFirst { device: 1, signal: 0, from_ns: 8, limit: 2 }), []);

@@ -1,30 +1,50 @@
 //! Figures of time buckets of several devices together, merged from those of each of them by the client.
 
-use crate::answer::Answer;
-use iotbench_core::{Aggregate, Cause, Chunk, ComputedBy, Error, Query, Reader, Reply, Sink, ValueType};
+use crate::answer::{Answer, NOTHING_BY_CLIENT};
+use iotbench_core::{
+    Aggregate, BucketWidth, Cause, Chunk, ComputedBy, Error, Query, Reader, Reply, Sink, TimeRange, ValueType,
+};
 use std::collections::BTreeMap;
 
 /// What a signal's figures are put together from.
 pub const PARTS: [Aggregate; 4] = [Aggregate::Sum, Aggregate::Count, Aggregate::Min, Aggregate::Max];
+
+/// How many times as many buckets are asked for where the newest ones have gaps between them.
+const FURTHER_BACK: u64 = 16;
 
 /// Answers [`Query::TotalBuckets`] by asking the same of each device: `None` where something else is asked.
 ///
 /// # Errors
 /// The reader's own; Client for the first and the last value, of which several devices have several.
 pub async fn answer(reader: &mut dyn Reader, query: &Query, sink: &mut dyn Sink) -> Option<Result<Reply, Error>> {
-    let Query::TotalBuckets { devices, signals, aggregates, range, width } = query else { return None };
-    let of_each = Query::Buckets {
-        devices: devices.clone(),
-        signals: signals.clone(),
-        aggregates: if aggregates.is_empty() { Vec::new() } else { PARTS.to_vec() },
-        range: *range,
-        width: *width,
-    };
-    let mut total = Total::new(signals.len());
-    Some(match reader.query(&of_each, &mut total).await {
-        Ok(reply) => total.finish(aggregates, reply.bytes, sink),
-        Err(error) => Err(error),
-    })
+    let Query::TotalBuckets { devices, signals, aggregates, range, width, newest } = query else { return None };
+    let mut bytes = 0;
+    for (range, is_all) in stretches(*range, *width, *newest) {
+        let of_each = Query::Buckets {
+            devices: devices.clone(),
+            signals: signals.clone(),
+            aggregates: if aggregates.is_empty() { Vec::new() } else { PARTS.to_vec() },
+            range,
+            width: *width,
+        };
+        let mut total = Total::new(signals.len(), *newest);
+        match reader.query(&of_each, &mut total).await {
+            Ok(reply) => bytes += reply.bytes,
+            Err(error) => return Some(Err(error)),
+        }
+        if is_all || total.has_newest() {
+            return Some(total.finish(aggregates, bytes, sink));
+        }
+    }
+    Some(Ok(NOTHING_BY_CLIENT))
+}
+
+/// Where the newest buckets are looked for: first where as many would lie without a gap, then further back, then everywhere; and
+/// whether it is everywhere.
+fn stretches(range: TimeRange, width: BucketWidth, newest: Option<u64>) -> impl Iterator<Item = (TimeRange, bool)> {
+    let counts = newest.into_iter().flat_map(|newest| [newest, newest.saturating_mul(FURTHER_BACK)]);
+    let ends = counts.filter_map(move |buckets| width.last_of(range, buckets));
+    ends.map(|end| (end, false)).chain([(range, true)])
 }
 
 /// Whether several devices together have all these figures: of first and last values they have several.
@@ -39,10 +59,11 @@ pub fn no_first_of_all() -> Error {
     Error::new(Cause::Client, "several devices together have no first and no last value")
 }
 
-/// Takes the buckets of each device, as rows of [`PARTS`], and holds those of all.
+/// Takes the buckets of each device, as rows of [`PARTS`], and holds those of all, or the newest of them.
 #[derive(Debug)]
 pub struct Total {
     signals: usize,
+    newest: Option<u64>,
     /// How many rows of the present bucket have come.
     rows: usize,
     buckets: BTreeMap<i64, Vec<Sums>>,
@@ -57,13 +78,18 @@ struct Sums {
 }
 
 impl Total {
-    /// Of so many signals.
+    /// Of so many signals; of all buckets, or of so many of the newest.
     #[must_use]
-    pub fn new(signals: usize) -> Self {
-        Self { signals, rows: 0, buckets: BTreeMap::new() }
+    pub fn new(signals: usize, newest: Option<u64>) -> Self {
+        Self { signals, newest, rows: 0, buckets: BTreeMap::new() }
     }
 
-    /// Answers with a row a bucket and aggregate, by time.
+    /// Whether it holds as many of the newest buckets as are asked for.
+    fn has_newest(&self) -> bool {
+        self.newest.is_some_and(|newest| self.buckets.len() as u64 >= newest)
+    }
+
+    /// Answers with a row a bucket and aggregate, by time; of the newest alone, newest first.
     ///
     /// # Errors
     /// The sink's own; Client for the first and the last value.
@@ -72,10 +98,13 @@ impl Total {
             return Err(no_first_of_all());
         }
         let mut answer = Answer::new(sink, vec![ValueType::F64; self.signals]);
-        for (start, sums) in &self.buckets {
-            for &aggregate in aggregates {
-                answer.figures_at(0, *start, sums.iter().map(|sums| sums.figure(aggregate)))?;
-            }
+        let mut answer_with = |(start, sums): (&i64, &Vec<Sums>)| {
+            let mut rows = aggregates.iter().map(|&aggregate| sums.iter().map(move |sums| sums.figure(aggregate)));
+            rows.try_for_each(|figures| answer.figures_at(0, *start, figures))
+        };
+        match self.newest {
+            None => self.buckets.iter().try_for_each(&mut answer_with)?,
+            Some(_) => self.buckets.iter().rev().try_for_each(&mut answer_with)?,
         }
         answer.finish(bytes, ComputedBy::Client)
     }
@@ -115,6 +144,10 @@ impl Sink for Total {
                     sums.take(part, figure);
                 }
             }
+            // The oldest is none of the newest, whatever is still to come.
+            if self.newest.is_some_and(|newest| self.buckets.len() as u64 > newest) {
+                self.buckets.pop_first();
+            }
         }
         Ok(())
     }
@@ -125,13 +158,10 @@ mod tests {
     use super::*;
     use iotbench_core::Value;
 
-    #[test]
-    fn buckets_of_devices_are_merged_by_time() {
-        let mut total = Total::new(1);
-        // Of two devices: sum, count, least and greatest of each bucket, in chunks that end anywhere.
-        let rows = [(0, [3.0, 2.0, 1.0, 2.0]), (10, [5.0, 1.0, 5.0, 5.0]), (0, [-4.0, 1.0, -4.0, -4.0])];
+    /// Takes sum, count, least and greatest of each bucket, in chunks that end anywhere.
+    fn take(total: &mut Total, rows: &[(i64, [f64; 4])]) {
         let rows: Vec<(i64, f64)> =
-            rows.into_iter().flat_map(|(start, parts)| parts.map(|figure| (start, figure))).collect();
+            rows.iter().flat_map(|&(start, parts)| parts.map(|figure| (start, figure))).collect();
         for rows in rows.chunks(3) {
             let mut chunk = Chunk::new([ValueType::F64]);
             for &(start, figure) in rows {
@@ -141,6 +171,41 @@ mod tests {
             }
             total.push(&chunk).unwrap();
         }
+    }
+
+    #[test]
+    fn only_the_newest_buckets_are_held_and_they_come_newest_first() {
+        let mut total = Total::new(1, Some(2));
+        let count = |start, count: f64| (start, [0.0, count, 0.0, 0.0]);
+        take(&mut total, &[count(0, 1.0), count(10, 1.0)]);
+        assert!(total.has_newest());
+        // Another device has older ones, the same, and a newer one.
+        take(&mut total, &[count(-10, 4.0), count(0, 4.0), count(10, 4.0), count(20, 4.0)]);
+        assert_eq!(total.buckets.keys().copied().collect::<Vec<_>>(), [10, 20]);
+        let mut seen = Vec::new();
+        let mut sink = |chunk: &Chunk| {
+            let figure = |row| chunk.columns[0].get(row).and_then(|value| value.as_f64());
+            seen.extend((0..chunk.len()).map(|row| (chunk.timestamps_ns[row], figure(row))));
+            Ok(())
+        };
+        total.finish(&[Aggregate::Count, Aggregate::Sum], 0, &mut sink).unwrap();
+        assert_eq!(seen, [(20, Some(4.0)), (20, Some(0.0)), (10, Some(5.0)), (10, Some(0.0))]);
+    }
+
+    #[test]
+    fn the_newest_are_looked_for_at_the_end_then_further_back_then_everywhere() {
+        let (range, width) = (TimeRange::half_open(0, 100), BucketWidth::from_ns(2).unwrap());
+        let stretches = |newest| stretches(range, width, newest).collect::<Vec<_>>();
+        let end = |from| (TimeRange::half_open(from, 100), false);
+        assert_eq!(stretches(None), [(range, true)]);
+        assert_eq!(stretches(Some(3)), [end(94), end(4), (range, true)]);
+        assert_eq!(stretches(Some(4)), [end(92), (range, true)]);
+    }
+
+    #[test]
+    fn buckets_of_devices_are_merged_by_time() {
+        let mut total = Total::new(1, None);
+        take(&mut total, &[(0, [3.0, 2.0, 1.0, 2.0]), (10, [5.0, 1.0, 5.0, 5.0]), (0, [-4.0, 1.0, -4.0, -4.0])]);
         let mut seen = Vec::new();
         let mut sink = |chunk: &Chunk| {
             let figure = |row| chunk.columns[0].get(row).and_then(|value| value.as_f64());
@@ -157,7 +222,7 @@ mod tests {
 
     #[test]
     fn several_devices_have_no_last_value() {
-        let error = Total::new(1).finish(&[Aggregate::Last], 0, &mut |_: &Chunk| Ok(())).unwrap_err();
+        let error = Total::new(1, None).finish(&[Aggregate::Last], 0, &mut |_: &Chunk| Ok(())).unwrap_err();
         assert_eq!(error.cause, Cause::Client);
     }
 }

@@ -72,12 +72,13 @@ fn number_answers() -> Vec<(Query, Vec<Row>)> {
         range: TimeRange::half_open(at(0), at(9)),
         width: BucketWidth::SECOND,
     };
-    let of_all = Query::TotalBuckets {
+    let of_all = |newest| Query::TotalBuckets {
         devices: all.clone(),
         signals: vec![0, 1],
         aggregates: vec![Aggregate::Mean, Aggregate::Count],
         range: TimeRange::half_open(at(0), at(9)),
         width: BucketWidth::SECOND,
+        newest,
     };
     vec![
         (Query::Scan, stored.clone()),
@@ -140,7 +141,11 @@ fn number_answers() -> Vec<(Query, Vec<Row>)> {
                 row(1, second, &[1.0, 1.0]),
             ]
         }),
-        (of_all, {
+        (of_all(Some(1)), {
+            let second = ORIGIN_NS + 1_000_000_000;
+            vec![row(0, second, &[6.0, 24.0]), row(0, second, &[3.0, 3.0])]
+        }),
+        (of_all(None), {
             let (first, second) = (ORIGIN_NS, ORIGIN_NS + 1_000_000_000);
             vec![
                 row(0, first, &[3.0, 31.0 / 3.0]),

@@ -73,7 +73,7 @@ pub(crate) fn about_tags(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
             "figures of time buckets of a tag's devices together",
             each(&|devices| {
                 let (signals, aggregates) = (signals.clone(), totals.clone());
-                Query::TotalBuckets { devices, signals, aggregates, range, width: SECOND }
+                Query::TotalBuckets { devices, signals, aggregates, range, width: SECOND, newest: None }
             }),
         ),
         (
@@ -112,6 +112,7 @@ pub(crate) fn of_nothing() -> Vec<Query> {
             aggregates: vec![Aggregate::Mean],
             range,
             width: SECOND,
+            newest: None,
         },
     ]
 }
@@ -299,14 +300,18 @@ fn buckets(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
         for devices in &devices {
             for aggregates in &figures {
                 let (devices, aggregates) = (devices.clone(), aggregates.clone());
-                let of_all = aggregates.iter().all(|figure| !matches!(figure, Aggregate::First | Aggregate::Last));
-                queries.extend(of_all.then(|| Query::TotalBuckets {
+                let total = |newest, range| Query::TotalBuckets {
                     devices: devices.clone(),
                     signals: some_signals(dataset),
                     aggregates: aggregates.clone(),
                     range,
                     width,
-                }));
+                    newest,
+                };
+                if aggregates.iter().all(|figure| !matches!(figure, Aggregate::First | Aggregate::Last)) {
+                    let before = TimeRange { from: Unbounded, to: range.to };
+                    queries.extend([total(None, range), total(Some(2), range), total(Some(3), before)]);
+                }
                 queries.push(Query::Buckets { devices, signals: some_signals(dataset), aggregates, range, width });
             }
         }

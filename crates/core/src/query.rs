@@ -171,13 +171,31 @@ impl BucketWidth {
     pub fn start_of(self, ns: i64) -> i64 {
         ns.checked_sub(ns.rem_euclid(self.as_ns())).unwrap_or(i64::MIN)
     }
+
+    /// The end of a stretch of time that so many buckets fill; `None` where the stretch is no longer than they are, or has no end.
+    #[must_use]
+    pub fn last_of(self, range: TimeRange, buckets: u64) -> Option<TimeRange> {
+        let last = match range.to {
+            Bound::Included(last) => last,
+            Bound::Excluded(end) => end.checked_sub(1)?,
+            Bound::Unbounded => return None,
+        };
+        let before_last = i64::try_from(buckets.checked_sub(1)?).ok()?;
+        let from = self.start_of(last).checked_sub(before_last.checked_mul(self.as_ns())?)?;
+        let is_shorter = match range.from {
+            Bound::Included(first) | Bound::Excluded(first) => first < from,
+            Bound::Unbounded => true,
+        };
+        is_shorter.then_some(TimeRange { from: Bound::Included(from), ..range })
+    }
 }
 
 /// A question to a database. Rows of points come ordered by device, then time, then the order of storing.
 ///
 /// What a reply holds: [`Query::Count`] one row with two I64 columns (points, values); [`Query::Aggregates`] one row a
 /// device and aggregate, in the order asked, with an F64 column a signal; [`Query::Buckets`] the same of each bucket that
-/// holds a point, by device, then time, with the bucket's beginning as the time of its rows; [`Query::TotalBuckets`] a row a bucket and aggregate, of device 0, by time; [`Query::MaxOfFirst`] one row
+/// holds a point, by device, then time, with the bucket's beginning as the time of its rows; [`Query::TotalBuckets`] a row a bucket and aggregate, of device 0, by time
+/// or, of the newest alone, newest first; [`Query::MaxOfFirst`] one row
 /// with one F64 column; all others rows of points with the columns of the signals asked for, in their own types. No point
 /// found means no row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -294,6 +312,9 @@ pub enum Query {
         range: TimeRange,
         /// How long each bucket is.
         width: BucketWidth,
+        /// Of the buckets that hold a point only so many of the newest, newest first; `None`: all of them, by time.
+        #[serde(default)]
+        newest: Option<u64>,
     },
     /// How many points and values are stored.
     Count,
@@ -359,6 +380,23 @@ mod tests {
         assert_eq!(starts, [-20, -10, -10, 0, 0, 10, i64::MAX - 7]);
         assert_eq!(width.start_of(i64::MIN + 1), i64::MIN, "the bucket began before all time");
         assert_eq!((BucketWidth::from_ns(0), BucketWidth::from_ns(u64::MAX)), (None, None));
+    }
+
+    #[test]
+    fn the_end_of_a_stretch_is_as_long_as_the_buckets_that_fill_it() {
+        let width = BucketWidth::from_ns(10).unwrap();
+        let before = |from, end| TimeRange { from, to: Bound::Excluded(end) };
+        let first = |range, buckets| width.last_of(range, buckets).map(|end| end.from);
+        assert_eq!(first(before(Bound::Unbounded, 21), 1), Some(Bound::Included(20)));
+        assert_eq!(first(before(Bound::Unbounded, 20), 3), Some(Bound::Included(-10)));
+        assert_eq!(first(before(Bound::Included(-11), 20), 3), Some(Bound::Included(-10)));
+        assert_eq!(first(before(Bound::Included(-10), 20), 3), None, "it is no shorter");
+        assert_eq!((first(TimeRange::ALL, 3), first(before(Bound::Unbounded, i64::MIN), 3)), (None, None));
+        assert_eq!(
+            (first(before(Bound::Unbounded, 20), 0), first(before(Bound::Unbounded, 20), u64::MAX)),
+            (None, None)
+        );
+        assert_eq!(width.last_of(before(Bound::Unbounded, 20), 2).unwrap(), before(Bound::Included(0), 20));
     }
 
     #[test]

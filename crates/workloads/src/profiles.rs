@@ -49,6 +49,7 @@ profiles![
     "compressor_select",
     "compressor_mean",
     "liteme",
+    "tsbs_cpu",
 ];
 
 /// The built-in profile of this name.

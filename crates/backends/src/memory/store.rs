@@ -172,13 +172,18 @@ impl Store {
                 let figures = by_bucket.flat_map(|points| figures(points, start(points[0]), signals, aggregates));
                 rows.figures(ValueType::F64, signals.len(), figures)
             }
-            Query::TotalBuckets { devices, signals, aggregates, range, width } => {
+            Query::TotalBuckets { devices, signals, aggregates, range, width, newest } => {
                 let start = |point: &Point| width.start_of(point.timestamp_ns);
                 let mut points = self.select(devices, *range);
                 points.sort_by_key(|point| start(point));
-                let by_bucket = points.chunk_by(|a, b| start(a) == start(b));
-                let of_all = |points| figures(points, start(points[0]), signals, aggregates);
-                let figures = by_bucket.flat_map(of_all).map(|(_, time, figures)| (0, time, figures));
+                let mut by_bucket: Vec<&[&Point]> = points.chunk_by(|a, b| start(a) == start(b)).collect();
+                if let Some(newest) = newest {
+                    by_bucket.reverse();
+                    by_bucket.truncate(usize::try_from(*newest).unwrap_or(usize::MAX));
+                }
+                let of_all =
+                    by_bucket.iter().flat_map(|&points| figures(points, start(points[0]), signals, aggregates));
+                let figures = of_all.map(|(_, time, figures)| (0, time, figures));
                 rows.figures(ValueType::F64, signals.len(), figures)
             }
         }

@@ -59,8 +59,8 @@ pub(crate) enum Over {
     All,
     /// Those of each of its buckets.
     Buckets(BucketWidth),
-    /// Those of each bucket of all devices together.
-    TotalBuckets(BucketWidth),
+    /// Those of each bucket of all devices together, or of so many of the newest buckets.
+    TotalBuckets(BucketWidth, Option<u64>),
 }
 
 /// A stretch of time and some devices, as the conditions of a question.
@@ -216,13 +216,13 @@ impl<'a> Select<'a> {
         let figures =
             numbers.iter().flat_map(|number| aggregates.iter().map(move |a| format!("{}({number})", word(*a))));
         let figures: Vec<String> = figures.collect();
-        let device = if matches!(over, Over::TotalBuckets(_)) { "'0'" } else { select.device() };
+        let device = if matches!(over, Over::TotalBuckets(..)) { "'0'" } else { select.device() };
         let signal = if select.is_narrow() { SIGNAL } else { "''" };
         let mut groups: Vec<&str> = Vec::new();
         groups.extend(select.table.has_device_column().then_some(DEVICE));
         groups.extend(select.is_narrow().then_some(SIGNAL));
         let (figures, body) = (figures.join(", "), select.body());
-        let (Over::Buckets(width) | Over::TotalBuckets(width)) = over else {
+        let (Over::Buckets(width) | Over::TotalBuckets(width, _)) = over else {
             let groups = if groups.is_empty() { String::new() } else { format!(" GROUP BY {}", groups.join(", ")) };
             let order = if select.table.has_device_column() { format!(" ORDER BY {DEVICE}") } else { String::new() };
             return format!("SELECT {device} d, 0 b, {signal} s, count() c, {figures} {body}{groups}{order}");
@@ -232,7 +232,15 @@ impl<'a> Select<'a> {
              SAMPLE BY {} ALIGN TO CALENDAR",
             stride(width)
         );
-        format!("SELECT * FROM ({sampled}) ORDER BY d, b")
+        let order = match over {
+            Over::TotalBuckets(_, Some(newest)) => {
+                // In layout narrow a bucket has at most a row a signal: these hold the newest ones whole, and maybe others.
+                let rows = newest.saturating_mul(if select.is_narrow() { signals.len() as u64 } else { 1 });
+                format!("b DESC LIMIT {}", i64::try_from(rows).unwrap_or(i64::MAX))
+            }
+            _ => "d, b".into(),
+        };
+        format!("SELECT * FROM ({sampled}) ORDER BY {order}")
     }
 }
 
@@ -353,10 +361,15 @@ mod tests {
             "SELECT * FROM (SELECT device d, ts::long b, '' s, count() c, sum(\"select\"::double) FROM \"t\" \
              WHERE device IN ('1') SAMPLE BY 90s ALIGN TO CALENDAR) ORDER BY d, b"
         );
-        let second = Over::TotalBuckets(BucketWidth::SECOND);
+        let second = Over::TotalBuckets(BucketWidth::SECOND, None);
         assert!(of(&wide, Asked::All, Span::ALL).figures(&[1], &[Aggregate::Sum], second).starts_with(
             "SELECT * FROM (SELECT '0' d, ts::long b, '' s, count() c, sum(\"select\"::double) FROM \"t\" SAMPLE BY"
         ));
+        let newest = Over::TotalBuckets(BucketWidth::SECOND, Some(5));
+        let of_newest =
+            [&wide, &narrow].map(|table| of(table, Asked::All, span).figures(&[0, 1], &[Aggregate::Max], newest));
+        assert!(of_newest[0].ends_with(" SAMPLE BY 1s ALIGN TO CALENDAR) ORDER BY b DESC LIMIT 5"), "{}", of_newest[0]);
+        assert!(of_newest[1].ends_with(") ORDER BY b DESC LIMIT 10"), "{}", of_newest[1]);
         assert!(Select::new(&narrow, one, span).is_none());
         assert!(Select::new(&wide, Asked::Some(&[]), span).is_none());
         assert!(Select::new(&wide, one, Span { first: -9, last: -1 }).is_none());

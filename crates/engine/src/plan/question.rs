@@ -87,6 +87,19 @@ pub enum Question {
         #[serde(default)]
         together: bool,
     },
+    /// Figures of each signal of consecutive devices together in the newest time buckets before a random moment of the history.
+    NewestBuckets {
+        /// The signals, ascending.
+        signals: Vec<SignalId>,
+        /// Which figures.
+        aggregates: Vec<Aggregate>,
+        /// Whose.
+        devices: Whose,
+        /// The length of a bucket.
+        width: BucketWidth,
+        /// How many buckets.
+        buckets: u64,
+    },
     /// The machine cycle around a random moment, and the sum of every signal over it.
     Cycle {
         /// How it is read.
@@ -117,7 +130,8 @@ impl Question {
             Self::Signal { devices, .. }
             | Self::LastPoints { devices }
             | Self::Filter { devices, .. }
-            | Self::Buckets { devices, .. } => Some(devices),
+            | Self::Buckets { devices, .. }
+            | Self::NewestBuckets { devices, .. } => Some(devices),
             Self::Records { .. }
             | Self::Newest { .. }
             | Self::Device
@@ -140,6 +154,7 @@ impl Question {
             | Self::Mean { .. }
             | Self::Filter { .. }
             | Self::Buckets { .. }
+            | Self::NewestBuckets { .. }
             | Self::Cycle { .. }
             | Self::Dashboard { .. }
             | Self::Statement(_) => None,
@@ -174,13 +189,15 @@ impl fmt::Display for Question {
                 }
             }
             Self::Buckets { signals, aggregates, devices, window_ns, width, together } => {
-                let span = |ns| Span(Duration::from_nanos(ns));
-                let figures: Vec<_> = aggregates.iter().map(ToString::to_string).collect();
-                let (window, width) = (span(*window_ns), span(width.as_ns().unsigned_abs()));
-                let of = devices;
-                let (figures, count) = (figures.join(", "), signals.len());
+                let (of, figures, count) = (devices, listed(aggregates), signals.len());
+                let (window, width) = (Span(Duration::from_nanos(*window_ns)), length(*width));
                 let together = if *together { " together" } else { "" };
                 write!(f, "{figures} of {count} signals of {of}{together} in buckets of {width} over {window}")
+            }
+            Self::NewestBuckets { signals, aggregates, devices, width, buckets } => {
+                let (of, figures, count) = (devices, listed(aggregates), signals.len());
+                let width = length(*width);
+                write!(f, "{figures} of {count} signals of {of} together in the newest {buckets} buckets of {width}")
             }
             Self::Dashboard { signals, window_ns } => {
                 let window = Span(Duration::from_nanos(*window_ns));
@@ -189,6 +206,14 @@ impl fmt::Display for Question {
             Self::Statement(own) => write!(f, "what you wrote, over {}", Span(Duration::from_nanos(own.window_ns))),
         }
     }
+}
+
+fn listed(aggregates: &[Aggregate]) -> String {
+    aggregates.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn length(width: BucketWidth) -> Span {
+    Span(Duration::from_nanos(width.as_ns().unsigned_abs()))
 }
 
 type FieldError = (String, String);
@@ -221,6 +246,7 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         OperationKind::FilterRecords => filter(context, config, true)?,
         OperationKind::Buckets => buckets(context, config, false)?,
         OperationKind::TotalBuckets => buckets(context, config, true)?,
+        OperationKind::NewestBuckets => newest_buckets(context, config)?,
         OperationKind::CycleSearch => cycle(context, config)?,
         OperationKind::Statement => {
             Question::Statement(own_statement(context, config, signals(config, schema, |_| true)?)?)
@@ -242,15 +268,24 @@ fn filter(context: Context<'_>, config: &OperationConfig, records: bool) -> Resu
 
 /// Of each device, or of all of them together.
 fn buckets(context: Context<'_>, config: &OperationConfig, together: bool) -> Result<Question, FieldError> {
-    let (signals, aggregates, window_ns) =
-        (numbers(config, context.schema)?, aggregates(config)?, config.window.as_ns());
-    let is_of_one = |figure: &&Aggregate| matches!(figure, Aggregate::First | Aggregate::Last);
-    if let Some(figure) = aggregates.iter().find(is_of_one).filter(|_| together) {
-        let message = format!("several devices together have no {figure} value: leave it out");
-        return Err(("aggregates".into(), message));
-    }
-    let (devices, width) = (whose(context, config)?, width(config, window_ns)?);
+    let aggregates = if together { aggregates_together(config)? } else { aggregates(config)? };
+    let (signals, devices, window_ns) =
+        (numbers(config, context.schema)?, whose(context, config)?, config.window.as_ns());
+    let width = width(config, window_ns)?;
     Ok(Question::Buckets { signals, aggregates, devices, window_ns, width, together })
+}
+
+fn newest_buckets(context: Context<'_>, config: &OperationConfig) -> Result<Question, FieldError> {
+    let error = |key: &str, message: String| (key.to_string(), message);
+    let (signals, aggregates, buckets) =
+        (numbers(config, context.schema)?, aggregates_together(config)?, config.records.0);
+    if buckets > MAX_BUCKETS {
+        return Err(error("records", format!("more than {MAX_BUCKETS} buckets: write fewer")));
+    }
+    let width = config.width.set().and_then(|width| BucketWidth::from_ns(width.as_ns()));
+    let width =
+        width.ok_or_else(|| error("width", "write how long a bucket is: longer than 0, at most 292 years".into()))?;
+    Ok(Question::NewestBuckets { signals, aggregates, devices: whose(context, config)?, width, buckets })
 }
 
 fn predicate(config: &OperationConfig) -> Result<Predicate, FieldError> {
@@ -289,6 +324,18 @@ fn aggregates(config: &OperationConfig) -> Result<Vec<Aggregate>, FieldError> {
         aggregates.push(Aggregate::Mean);
     }
     Ok(aggregates)
+}
+
+/// The same, of which several devices have one each.
+fn aggregates_together(config: &OperationConfig) -> Result<Vec<Aggregate>, FieldError> {
+    let aggregates = aggregates(config)?;
+    match aggregates.iter().find(|figure| matches!(figure, Aggregate::First | Aggregate::Last)) {
+        Some(figure) => {
+            let message = format!("several devices together have no {figure} value: leave it out");
+            Err(("aggregates".into(), message))
+        }
+        None => Ok(aggregates),
+    }
 }
 
 fn cycle(context: Context<'_>, config: &OperationConfig) -> Result<Question, FieldError> {
@@ -351,6 +398,7 @@ fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldE
         Question::Signal { devices, .. }
         | Question::Filter { devices, .. }
         | Question::Buckets { devices, .. }
+        | Question::NewestBuckets { devices, .. }
         | Question::LastPoints { devices } => (1, devices.least()),
         Question::Cycle { .. } | Question::Device | Question::Mean { .. } | Question::Dashboard { .. } => (1, 1),
         Question::Statement(_) => (1, 1),

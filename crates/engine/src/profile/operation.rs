@@ -36,6 +36,8 @@ words! {
         Buckets = "buckets",
         /// Figures of signals of several devices together in time buckets.
         TotalBuckets = "total_buckets",
+        /// Figures of signals of several devices together in the newest time buckets before a random moment.
+        NewestBuckets = "newest_buckets",
         /// Last, least, mean and greatest value of each sensor.
         Dashboard = "dashboard",
         /// Asks what the user wrote in the database's own language.
@@ -221,7 +223,7 @@ pub struct OperationConfig {
     /// among them. Read: so many consecutive ones, `all`, or the name of a tag: those with one of its values.
     #[serde(default = "one_device")]
     pub devices: RequestDevices,
-    /// Read: records in an answer.
+    /// Read: records in an answer; newest time buckets: how many of them.
     #[serde(default = "one_count")]
     pub records: Count,
     /// Read: the signals that are asked for, by name or by `beginning*`; none: all that the question can be about.

@@ -10,6 +10,7 @@ use crate::{
     schedule::{mix, uniform},
 };
 use iotbench_core::{Aggregate, Devices, Query, SignalId, TimeRange};
+use std::ops::Bound;
 
 /// A search for a machine cycle starts so far from the ends of the history.
 const MARGIN_NS: i64 = 2_000_000_000;
@@ -101,8 +102,13 @@ impl Asker {
                 let (signals, aggregates, width) = (signals.clone(), aggregates.clone(), *width);
                 match together {
                     false => Query::Buckets { devices, signals, aggregates, range, width },
-                    true => Query::TotalBuckets { devices, signals, aggregates, range, width },
+                    true => Query::TotalBuckets { devices, signals, aggregates, range, width, newest: None },
                 }
+            }
+            Question::NewestBuckets { signals, aggregates, devices, width, buckets } => {
+                let (devices, range) = self.before(devices, draw);
+                let (signals, aggregates, newest) = (signals.clone(), aggregates.clone(), Some(*buckets));
+                Query::TotalBuckets { devices, signals, aggregates, range, width: *width, newest }
             }
             // What its answer can be held against.
             Question::Statement(own) => {
@@ -128,12 +134,20 @@ impl Asker {
     /// Some devices, and a stretch of time of the first one's history.
     fn stretch(&self, whose: &Whose, window_ns: u64, draw: Draw) -> (Devices, TimeRange) {
         let devices = self.devices(whose, draw);
-        let first = devices.list().and_then(|list| list.first()).copied().unwrap_or(0);
-        let (from_ns, last_ns) = self.history.time_span_ns(first);
+        let (from_ns, last_ns) = self.history.time_span_ns(first_of(&devices));
         let window_ns = i64::try_from(window_ns).unwrap_or(i64::MAX);
         let moments = last_ns.saturating_sub(from_ns).saturating_sub(window_ns).max(0).cast_unsigned() + 1;
         let start_ns = from_ns + self.below(moments, Of::Moment, draw).cast_signed();
         (devices, TimeRange::half_open(start_ns, start_ns.saturating_add(window_ns)))
+    }
+
+    /// Some devices, and all time before a moment of the first one's history: one of its datapoints at least.
+    fn before(&self, whose: &Whose, draw: Draw) -> (Devices, TimeRange) {
+        let devices = self.devices(whose, draw);
+        let (first_ns, last_ns) = self.history.time_span_ns(first_of(&devices));
+        let moments = last_ns.saturating_sub(first_ns).max(0).cast_unsigned() + 1;
+        let last_seen_ns = first_ns + self.below(moments, Of::Moment, draw).cast_signed();
+        (devices, TimeRange { from: Bound::Unbounded, to: Bound::Included(last_seen_ns) })
     }
 
     fn devices(&self, whose: &Whose, draw: Draw) -> Devices {
@@ -185,6 +199,10 @@ impl Asker {
     }
 }
 
+fn first_of(devices: &Devices) -> u32 {
+    devices.list().and_then(|list| list.first()).copied().unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,7 +210,7 @@ mod tests {
     use iotbench_core::{BucketWidth, Tag, TagValues, Tags};
     use iotbench_simulator::DatasetConfig;
     use proptest::prelude::*;
-    use std::{ops::Bound, path::Path};
+    use std::path::Path;
 
     fn history(devices: u32, positions: u64) -> History {
         let config: DatasetConfig = serde_json::from_value(serde_json::json!({ "name": "pmu", "rate": 50.0 })).unwrap();
@@ -231,6 +249,15 @@ mod tests {
             let question = Question::Buckets { signals, aggregates, devices: Whose::Consecutive(of), window_ns, width, together: false };
             let Query::Buckets { devices: asked, range: same, .. } = asker.query(&question, draw).unwrap() else { panic!() };
             prop_assert_eq!((asked, same), (Devices::Some(list.clone()), range), "drawn as a signal's");
+            let (signals, aggregates) = (vec![3, 5], vec![Aggregate::Sum]);
+            let devices = Whose::Consecutive(of);
+            let question = Question::NewestBuckets { signals, aggregates, devices, width, buckets: 4 };
+            let query = asker.query(&question, draw).unwrap();
+            let Query::TotalBuckets { devices: asked, range, newest: Some(4), .. } = query else { panic!() };
+            let Bound::Included(last_ns) = range.to else { panic!() };
+            prop_assert_eq!((asked, range.from), (Devices::Some(list.clone()), Bound::Unbounded));
+            let (first_ns, newest_ns) = history.time_span_ns(list[0]);
+            prop_assert!((first_ns..=newest_ns).contains(&last_ns));
             let last = asker.query(&Question::LastPoints { devices: Whose::Consecutive(of) }, draw);
             prop_assert_eq!(last, Some(Query::LastPoints { devices: Devices::Some(list) }));
             prop_assert_eq!(asker.query(&Question::Device, draw), asker.query(&Question::Device, draw));

@@ -133,10 +133,16 @@ impl Compare<'_> {
                 let expected = self.truth_of_groups(&devices, (&signals, &aggregates), range, Some(width));
                 self.figures(expected.into_iter())
             }
-            Query::TotalBuckets { devices, signals, aggregates, range, width } => {
+            Query::TotalBuckets { devices, signals, aggregates, range, width, newest } => {
                 let devices = self.truth.devices(&devices);
-                let expected = self.truth_of_all(&devices, (&signals, &aggregates), range, width);
-                self.figures(expected.into_iter())
+                let figures = (&signals[..], &aggregates[..]);
+                let Some(newest) = newest else {
+                    let expected = self.truth_of_all(&devices, figures, range, width);
+                    return self.figures(expected.into_values().flatten());
+                };
+                let expected = self.truth_of_newest(&devices, figures, (range, width), newest);
+                let rows = newest.saturating_mul(aggregates.len() as u64);
+                self.first_figures(expected.into_values().rev().flatten(), rows)
             }
             Query::Count => self.count(),
             Query::Newest { .. } | Query::LastPoints { .. } => Ok(()),
@@ -269,7 +275,7 @@ impl Compare<'_> {
         (signals, aggregates): (&[SignalId], &[Aggregate]),
         range: TimeRange,
         width: BucketWidth,
-    ) -> Vec<ExpectedFigures> {
+    ) -> BTreeMap<i64, Vec<ExpectedFigures>> {
         let mut buckets = BTreeMap::new();
         let _ = self.truth.walk(devices, range, &mut |row| {
             let start = width.start_of(row.timestamp_ns);
@@ -277,8 +283,27 @@ impl Compare<'_> {
             figures.iter_mut().zip(signals).for_each(|(figure, &signal)| figure.add(row.number(signal), row.certain));
             ControlFlow::Continue(())
         });
-        let of = |(start, figures): (i64, Vec<Figure>)| ExpectedFigures::of((0, start), &figures, aggregates);
-        buckets.into_iter().flat_map(of).collect()
+        let of = |(start, figures): (i64, Vec<Figure>)| (start, ExpectedFigures::of((0, start), &figures, aggregates));
+        buckets.into_iter().map(of).collect()
+    }
+
+    /// The same as far back as the newest buckets may lie: in the end of the stretch that as many fill, where each of these
+    /// certainly holds a value, else in all of it.
+    fn truth_of_newest(
+        &mut self,
+        devices: &[u32],
+        figures: (&[SignalId], &[Aggregate]),
+        (range, width): (TimeRange, BucketWidth),
+        newest: u64,
+    ) -> BTreeMap<i64, Vec<ExpectedFigures>> {
+        let is_certain = |rows: &Vec<ExpectedFigures>| rows.iter().all(|row| row.certain);
+        if let Some(end) = width.last_of(range, newest) {
+            let expected = self.truth_of_all(devices, figures, end, width);
+            if expected.values().filter(|rows| is_certain(rows)).count() as u64 == newest {
+                return expected;
+            }
+        }
+        self.truth_of_all(devices, figures, range, width)
     }
 
     fn count(&self) -> Result<(), String> {
@@ -318,8 +343,16 @@ impl Compare<'_> {
     }
 
     fn figures(&self, expected: impl Iterator<Item = ExpectedFigures>) -> Result<(), String> {
+        self.first_figures(expected, u64::MAX)
+    }
+
+    /// Of these the first so many rows that are there.
+    fn first_figures(&self, expected: impl Iterator<Item = ExpectedFigures>, most: u64) -> Result<(), String> {
         let mut count = 0_usize;
         for ExpectedFigures { device, timestamp_ns, certain, values } in expected {
+            if count as u64 == most {
+                break;
+            }
             let rows = self.answer.rows.as_ref().filter(|rows| rows.len() > count);
             let answered = rows.and_then(|rows| Some((*rows.devices.get(count)?, *rows.timestamps_ns.get(count)?)));
             let (Some(rows), true) = (rows, answered == Some((device, timestamp_ns))) else {

@@ -5,7 +5,7 @@ use super::{
     shape::Shape,
 };
 use iotbench_backend_kit::{
-    ask::Asked,
+    ask::{Ask, Asked, What},
     figures::{Group, Streamed},
     span::Span,
 };
@@ -25,9 +25,18 @@ pub(crate) struct Figures<'a> {
     pub(crate) width: Option<BucketWidth>,
     /// Of all devices together.
     pub(crate) is_total: bool,
+    /// Of the buckets of all devices together only so many of the newest.
+    pub(crate) newest: Option<u64>,
 }
 
-impl Figures<'_> {
+impl<'a> Figures<'a> {
+    /// Those that an ask wants.
+    pub(crate) fn of(ask: &Ask<'a>, aggregates: &'a [Aggregate], width: Option<BucketWidth>) -> Self {
+        let Ask { devices, signals, span, .. } = *ask;
+        let is_total = matches!(ask.what, What::TotalBuckets(..));
+        Self { devices, signals, aggregates, span, width, is_total, newest: ask.newest() }
+    }
+
     /// The stages that give a document a device, by device, or a bucket of one; in layout narrow one of each signal.
     pub(crate) fn stages(&self, shape: &Shape) -> Vec<Document> {
         let mut stages = shape.all_of(self.devices, self.span, self.signals);
@@ -63,7 +72,13 @@ impl Figures<'_> {
                 group.insert(field, accumulator(aggregate, number));
             }
         }
-        stages.extend([doc! { "$group": group }, doc! { "$sort": { "_id": 1 } }]);
+        let direction = if self.newest.is_some() { -1 } else { 1 };
+        stages.extend([doc! { "$group": group }, doc! { "$sort": { "_id": direction } }]);
+        if let Some(newest) = self.newest {
+            // In layout narrow a bucket has at most a document a signal: these hold the newest ones whole, and maybe others.
+            let documents = newest.saturating_mul(if is_narrow { self.signals.len() as u64 } else { 1 });
+            stages.push(doc! { "$limit": i64::try_from(documents).unwrap_or(i64::MAX) });
+        }
         stages
     }
 

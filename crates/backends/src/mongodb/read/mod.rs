@@ -54,7 +54,6 @@ impl MongoReader {
         let all = Arc::clone(&self.all_signals);
         let asks = |ask: &Ask<'_>| ask.limit > 0 && !self.shape.has_none_of(ask.devices);
         let Some(ask) = Ask::of(query, &all).filter(asks) else { return Ok(NOTHING_BY_CLIENT) };
-        let Ask { devices, signals, span, .. } = ask;
         match ask.what {
             What::Datapoints if self.is_filtered_here(&ask) => {
                 let mut filter = Filter::new(&ask, self.shape.schema(), sink);
@@ -63,24 +62,18 @@ impl MongoReader {
             }
             What::Datapoints => self.datapoints(ask, sink).await,
             What::FirstOfEach => match self.shape.first_of_each(&ask) {
-                Some(stages) => self.of_each(stages, signals, sink).await,
+                Some(stages) => self.of_each(stages, ask.signals, sink).await,
                 None => {
                     let of_table = self.shape.devices();
-                    each::last_points(self, devices, of_table, sink).await
+                    each::last_points(self, ask.devices, of_table, sink).await
                 }
             },
             What::Greatest => self.greatest(ask, sink).await,
-            What::Figures(aggregates) => {
-                self.figures(&Figures { devices, signals, aggregates, span, width: None, is_total: false }, sink).await
-            }
-            What::Buckets(aggregates, width) => {
-                let width = Some(width);
-                self.figures(&Figures { devices, signals, aggregates, span, width, is_total: false }, sink).await
-            }
+            What::Figures(aggregates) => self.figures(&Figures::of(&ask, aggregates, None), sink).await,
+            What::Buckets(aggregates, width) => self.figures(&Figures::of(&ask, aggregates, Some(width)), sink).await,
             What::TotalBuckets(aggregates, _) if !have_totals(aggregates) => Err(no_first_of_all()),
             What::TotalBuckets(aggregates, width) => {
-                let width = Some(width);
-                self.figures(&Figures { devices, signals, aggregates, span, width, is_total: true }, sink).await
+                self.figures(&Figures::of(&ask, aggregates, Some(width)), sink).await
             }
             What::Count => self.count_row(sink).await,
         }
@@ -172,7 +165,8 @@ impl MongoReader {
     }
 
     async fn figures(&self, figures: &Figures<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let mut rows = Streamed::new(sink, figures.signals.len(), figures.aggregates.len());
+        let rows = Streamed::new(sink, figures.signals.len(), figures.aggregates.len());
+        let mut rows = rows.first(figures.newest.unwrap_or(u64::MAX));
         let (stages, fields) = (figures.stages(&self.shape), figures.fields());
         let bytes = self.each(stages, |document| figures.take(document, &fields, &mut rows)).await?;
         rows.finish(bytes, ComputedBy::Server)

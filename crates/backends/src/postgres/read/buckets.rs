@@ -5,24 +5,34 @@ use iotbench_backend_kit::sql::Grouping;
 use iotbench_core::{Error, Layout};
 
 impl Figures<'_> {
-    /// One row a bucket, by device and time: the device, the bucket's beginning, then an array for each aggregate.
-    pub(crate) fn of_buckets(&self, shape: &Shape, grouping: &Grouping<'_>) -> Result<Statement, Error> {
+    /// One row a bucket, by device and time, or so many of the newest of all: the device, the bucket's beginning, then an array for
+    /// each aggregate.
+    pub(crate) fn of_buckets(
+        &self,
+        shape: &Shape,
+        grouping: &Grouping<'_>,
+        newest: Option<u64>,
+    ) -> Result<Statement, Error> {
         let mut statement = Statement::default();
         let (device, start) = (grouping.device(), grouping.start_of(&ns(shape)));
         let condition = shape.condition(&mut statement, self.devices, self.span)?;
         let rows = shape.rows();
+        let order = match newest {
+            None => "1, 2".into(),
+            Some(newest) => format!("2 DESC LIMIT {}", statement.argument(i64::try_from(newest).unwrap_or(i64::MAX))?),
+        };
         statement.sql = if shape.layout() == Layout::Narrow {
             let (number, of_signals) = (self.number(shape), shape.of_signals(self.signals));
             let figures = self.functions().map(|(function, label)| format!(", {function}({number}) AS {label}"));
             let (figures, united) = (figures.collect::<String>(), self.united());
             format!(
                 "SELECT s.device, s.start{united} FROM (SELECT {device} AS device, {start} AS start, number{figures} FROM {rows} \
-                 WHERE {condition}{of_signals} GROUP BY 1, 2, 3) AS s GROUP BY 1, 2 ORDER BY 1, 2"
+                 WHERE {condition}{of_signals} GROUP BY 1, 2, 3) AS s GROUP BY 1, 2 ORDER BY {order}"
             )
         } else {
             let arrays = self.functions().map(|(function, label)| format!(", {}", self.array(shape, function, label)));
             let arrays: String = arrays.collect();
-            format!("SELECT {device}, {start}{arrays} FROM {rows} WHERE {condition} GROUP BY 1, 2 ORDER BY 1, 2")
+            format!("SELECT {device}, {start}{arrays} FROM {rows} WHERE {condition} GROUP BY 1, 2 ORDER BY {order}")
         };
         Ok(statement)
     }
@@ -52,26 +62,29 @@ mod tests {
         let aggregates = [Aggregate::Mean, Aggregate::Count];
         let of_each = Grouping::of(What::Buckets(&aggregates, BucketWidth::SECOND)).unwrap();
         let of_all = Grouping::of(What::TotalBuckets(&aggregates, BucketWidth::SECOND)).unwrap();
-        let sql = |layout, grouping: &Grouping<'_>| {
+        let sql = |layout, grouping: &Grouping<'_>, newest| {
             let shape = Shape::new(Arc::new(table(layout, 2, ValueType::F64, "{}")));
             let figures = Figures { devices: Asked::One(1), signals: &[1], aggregates: &aggregates, span: Span::ALL };
-            let sql = figures.of_buckets(&shape, grouping).unwrap().sql.replace("\"public\".\"t\"", "t");
+            let sql = figures.of_buckets(&shape, grouping, newest).unwrap().sql.replace("\"public\".\"t\"", "t");
             sql.replace("::double precision", "").replace(&grouping.start_of(&ns(&shape)), "START")
         };
         assert_eq!(
-            sql(Layout::Wide, &of_each),
+            sql(Layout::Wide, &of_each, None),
             "SELECT device, START, ARRAY[avg(\"select\")][] AS mean, ARRAY[count(\"select\")][] AS many FROM (SELECT \
              device, ts, ctid AS _place, \"a\", \"select\" FROM t) AS r WHERE device = $1 AND ts BETWEEN $2 AND $3 \
              GROUP BY 1, 2 ORDER BY 1, 2"
         );
-        let narrow = sql(Layout::Narrow, &of_each);
+        let narrow = sql(Layout::Narrow, &of_each, None);
         assert!(narrow.starts_with("SELECT s.device, s.start, ARRAY[min(mean) FILTER (WHERE s.number = 1)][], "));
         assert!(
             narrow.contains("(SELECT device AS device, START AS start, number, avg(measurement) AS mean, count("),
             "{narrow}"
         );
-        assert!(sql(Layout::Wide, &of_all).starts_with("SELECT 0, START, ARRAY[avg("));
-        assert!(sql(Layout::Narrow, &of_all).contains("(SELECT 0 AS device, START AS start, number, avg("));
+        assert!(sql(Layout::Wide, &of_all, None).starts_with("SELECT 0, START, ARRAY[avg("));
+        assert!(sql(Layout::Narrow, &of_all, None).contains("(SELECT 0 AS device, START AS start, number, avg("));
+        let newest = [Layout::Wide, Layout::Narrow].map(|layout| sql(layout, &of_all, Some(5)));
+        assert!(newest[0].ends_with("BETWEEN $2 AND $3 GROUP BY 1, 2 ORDER BY 2 DESC LIMIT $4"), "{}", newest[0]);
+        assert!(newest[1].ends_with("GROUP BY 1, 2, 3) AS s GROUP BY 1, 2 ORDER BY 2 DESC LIMIT $6"), "{}", newest[1]);
         assert!(narrow.ends_with("AND number = 1 GROUP BY 1, 2, 3) AS s GROUP BY 1, 2 ORDER BY 1, 2"), "{narrow}");
     }
 }

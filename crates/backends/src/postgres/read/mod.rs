@@ -90,13 +90,13 @@ impl PostgresReader {
                     return fold.finish(reply);
                 };
                 let figures = Figures { devices, signals, aggregates, span };
-                let statement = figures.of_buckets(&self.shape, &grouping)?;
+                let statement = figures.of_buckets(&self.shape, &grouping, ask.newest())?;
                 self.figures(statement, (signals.len(), aggregates.len(), true), sink).await
             }
             What::TotalBuckets(aggregates, _) => {
                 let Some(grouping) = Grouping::of(ask.what) else { return Err(no_first_of_all()) };
                 let figures = Figures { devices, signals, aggregates, span };
-                let statement = figures.of_buckets(&self.shape, &grouping)?;
+                let statement = figures.of_buckets(&self.shape, &grouping, ask.newest())?;
                 self.figures(statement, (signals.len(), aggregates.len(), true), sink).await
             }
             What::Count => self.count_row(sink).await,

@@ -37,7 +37,8 @@ pub(crate) async fn answer(
     (signals, aggregates, over): (&[SignalId], &[Aggregate], Over),
     sink: &mut dyn Sink,
 ) -> Result<Reply, Error> {
-    let mut figures = Streamed::new(sink, signals.len(), aggregates.len());
+    let most = if let Over::TotalBuckets(_, Some(newest)) = over { newest } else { u64::MAX };
+    let mut figures = Streamed::new(sink, signals.len(), aggregates.len()).first(most);
     let place_of = |signal: &Cell<'_>| match (table.layout, signal.text()) {
         (Layout::Narrow, name) => signals.iter().position(|&s| name == Some(signal_name(table, s))),
         _ => Some(0),

@@ -194,7 +194,7 @@ impl Reader for QuestReader {
             }
             (What::TotalBuckets(aggregates, _), _) if !have_totals(aggregates) => Err(no_first_of_all()),
             (What::TotalBuckets(aggregates, width), _) => {
-                let of_all = Over::TotalBuckets(width);
+                let of_all = Over::TotalBuckets(width, ask.newest());
                 figures::answer(&mut self.client, &table, select, (ask.signals, aggregates, of_all), sink).await
             }
             // Each value is a row: no condition on rows finds those beside it.

@@ -87,7 +87,9 @@ fn queries(from_ns: i64) -> Vec<Query> {
         Query::Minimum { device: 1, signal: 1, range: since },
         Query::MaxOfFirst { device: 1, signal: 0, from_ns, limit: 6 },
         buckets(since),
-        total_buckets(since),
+        total_buckets(since, None),
+        total_buckets(since, Some(3)),
+        total_buckets(TimeRange { from: Bound::Unbounded, to: Bound::Excluded(from_ns) }, Some(2)),
         Query::Aggregates { devices, signals, aggregates, range: since },
         near(Predicate::Above(0.0), Direction::FirstAfter(from_ns)),
         near(Predicate::Below(0.0), Direction::LastBefore(i64::MAX)),
@@ -105,10 +107,17 @@ fn buckets(range: TimeRange) -> Query {
 }
 
 /// The same of both devices together, but of first and last values.
-fn total_buckets(range: TimeRange) -> Query {
+fn total_buckets(range: TimeRange, newest: Option<u64>) -> Query {
     let (devices, signals) = (Devices::All, vec![0, 1]);
     let aggregates = vec![Aggregate::Min, Aggregate::Mean, Aggregate::Max, Aggregate::Sum, Aggregate::Count];
-    Query::TotalBuckets { devices, signals, aggregates, range, width: BucketWidth::from_ns(40_000_000).unwrap() }
+    Query::TotalBuckets {
+        devices,
+        signals,
+        aggregates,
+        range,
+        width: BucketWidth::from_ns(40_000_000).unwrap(),
+        newest,
+    }
 }
 
 /// How far the load is: for each device how many were acknowledged, and how many more were sent.
@@ -229,6 +238,36 @@ fn a_bucket_of_another_time_a_wrong_figure_and_a_missing_row_are_found() {
     };
     assert_eq!(kept_in_part(1), "Right");
     assert_eq!(kept_in_part(2), format!("{} rows were answered, and there are {rows}", rows + 1));
+}
+
+/// Answers as a database would give them that takes other buckets for the newest, or gives too few or too many.
+#[test]
+fn buckets_that_are_not_the_newest_are_found() {
+    let (overlap, dataset) = (overlap_of(&[(0, 3), (0, 0), (0, 0)]), dataset());
+    let (certain, possible) = states(&overlap);
+    let all: Rows = certain.iter().copied().chain(possible).collect();
+    let end = |index| TimeRange { from: Bound::Unbounded, to: Bound::Excluded(dataset.timestamp_ns(0, index)) };
+    let finding = |asked: &Query, stored: &Rows, answered: &Query| {
+        let answer = ask(&*database(&*dataset, stored), answered, &overlap);
+        let answer = KeptAnswer { query: asked.clone(), ..answer };
+        compare(&mut Truth::new(history()), &answer, EXACT)
+    };
+    // Of the moment in the history all is certain; three datapoints later may be there, or not.
+    let query = |newest| total_buckets(end(HISTORY - 1), newest);
+    for newest in [1, 2, 5, 99] {
+        assert_eq!(finding(&query(Some(newest)), &certain, &query(Some(newest))), Finding::Right);
+        for others in [total_buckets(end(HISTORY - 3), Some(newest)), query(None)] {
+            assert!(matches!(finding(&query(Some(newest)), &certain, &others), Finding::Wrong(_)), "{others:?}");
+        }
+    }
+    for other in [1, 3] {
+        assert!(matches!(finding(&query(Some(2)), &certain, &query(Some(other))), Finding::Wrong(_)), "{other}");
+    }
+    let later = |newest| total_buckets(end(HISTORY + 3), Some(newest));
+    for (stored, other) in [(&certain, 1), (&all, 1), (&certain, 3), (&all, 3)] {
+        assert_eq!(finding(&later(2), stored, &later(2)), Finding::Right);
+        assert!(matches!(finding(&later(2), stored, &later(other)), Finding::Wrong(_)), "{other}");
+    }
 }
 
 /// Answers as a database would give them that still shows what was the newest before, or another device's.

@@ -116,6 +116,15 @@ fn figures_of_time_buckets_of_several_devices_together() {
 }
 
 #[test]
+fn figures_of_the_newest_time_buckets_of_several_devices_together() {
+    let newest = |rest: &str| format!("{{ kind = \"newest_buckets\", records = 5, {rest} }}");
+    every_layout_answers(PMU, 3, 300, &newest("width = \"100ms\", devices = 3, aggregates = [\"max\"]"), &[]);
+    // Fewer than five, and with nothing in most of them.
+    every_layout_answers(PMU, 3, 300, &newest("width = \"1h\""), &[]);
+    every_layout_answers(PMU, 3, 300, &newest("width = \"1ms\", aggregates = [\"sum\", \"count\"]"), &[]);
+}
+
+#[test]
 fn an_open_loop_asks_as_its_schedule_says() {
     let group = "load = { model = \"open\", rate = 200 }";
     let text = profile(PMU, 4, 300, group, r#"{ kind = "read_signal", window = "1s" }"#);
@@ -164,6 +173,10 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
         (refused(10, r#"{ kind = "buckets", width = "1us" }"#, &[]), "the window has more than 100000 of them"),
         (refused(10, r#"{ kind = "buckets", aggregates = ["max", "max"] }"#, &[]), "max stands there twice"),
         (refused(10, r#"{ kind = "buckets", devices = 5 }"#, &[]), "devices"),
+        (refused(10, r#"{ kind = "newest_buckets", records = 5 }"#, &[]), "width: write how long a bucket is"),
+        (refused(10, r#"{ kind = "newest_buckets", width = "1s", records = 200000 }"#, &[]), "records"),
+        (refused(10, r#"{ kind = "newest_buckets", width = "1s", aggregates = ["last"] }"#, &[]), "no last value"),
+        (refused(10, r#"{ kind = "newest_buckets", width = "1s", devices = 5 }"#, &[]), "devices"),
         (refused(10, r#"{ kind = "mean_device", signals = ["nothing"] }"#, &[]), "nothing"),
         (refused(10, &read(""), &["groups.0.load.model=paced"]), "put reads into a group of their own"),
     ] {
