@@ -25,6 +25,8 @@ pub(crate) struct Wish<'a> {
     pub(crate) aggregates: &'a [Aggregate],
     /// In buckets as long as this.
     pub(crate) width: Option<BucketWidth>,
+    /// Of all devices together.
+    pub(crate) is_total: bool,
 }
 
 impl Wish<'_> {
@@ -32,7 +34,7 @@ impl Wish<'_> {
         self.wanted.ask.signals
     }
 
-    /// Answers with a row a device and aggregate.
+    /// Answers with a row a device, bucket and aggregate.
     pub(crate) async fn answer(
         &self,
         client: &mut Client,
@@ -73,14 +75,17 @@ impl Wish<'_> {
         let fields = if is_narrow { self.signals().get(..1).unwrap_or_default() } else { self.signals() };
         let columns: Vec<_> = fields.iter().map(|&signal| figures(&field(table, signal))).collect();
         let mut groups = Vec::new();
-        groups.extend(table.has_device_column().then_some(DEVICE));
+        groups.extend((table.has_device_column() && !self.is_total).then_some(DEVICE));
         groups.extend(is_narrow.then_some(SIGNAL));
-        Select::new(&columns.join(", "), table)
+        let select = Select::new(&columns.join(", "), table)
             .filter(self.wanted.devices)
             .filter(&signals_condition(table, self.signals()))
             .during(self.wanted.ask.span)
-            .group_by(&groups, self.width)
-            .into_text()
+            .group_by(&groups, self.width);
+        match self.wanted.ask.newest() {
+            Some(buckets) => select.latest_first().limit(buckets).into_text(),
+            None => select.into_text(),
+        }
     }
 
     /// The figures of one device, or in layout narrow of one signal of it.

@@ -87,6 +87,14 @@ impl InfluxReader {
         ask.predicate.is_some() && (self.has_text(&[ask.signal]) || is_narrow && ask.is_of_records())
     }
 
+    /// Whether the server cannot work out figures of devices together: InfluxQL does not cast texts to numbers, and in layout
+    /// narrow a limit is one of each signal's buckets.
+    fn is_totalled_here(&self, query: &Query) -> bool {
+        let Query::TotalBuckets { signals, aggregates, newest, .. } = query else { return false };
+        let is_limited = newest.is_some() && self.table.layout == Layout::Narrow;
+        is_limited || self.has_text(signals) || !total::have_totals(aggregates)
+    }
+
     fn has_text(&self, signals: &[SignalId]) -> bool {
         types(&self.table.schema, signals).contains(&ValueType::Text)
     }
@@ -153,10 +161,12 @@ impl InfluxReader {
 #[async_trait]
 impl Reader for InfluxReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        if let Some(total) = total::answer(self, query, sink).await {
+        refuse_unknown_signals(query, &self.table)?;
+        if self.is_totalled_here(query)
+            && let Some(total) = total::answer(self, query, sink).await
+        {
             return total;
         }
-        refuse_unknown_signals(query, &self.table)?;
         let (table, all) = (Arc::clone(&self.table), Arc::clone(&self.all_signals));
         let ask = Ask::of(query, &all).filter(Ask::wants_something).and_then(|ask| ask.within(ALL));
         let devices = ask.and_then(|ask| devices_condition(&table, ask.devices));
@@ -172,10 +182,15 @@ impl Reader for InfluxReader {
                 fold.finish(reply)
             }
             (What::Figures(aggregates), _) => {
-                Wish { wanted, aggregates, width: None }.answer(&mut self.client, &table, sink).await
+                Wish { wanted, aggregates, width: None, is_total: false }.answer(&mut self.client, &table, sink).await
             }
             (What::Buckets(aggregates, width), _) => {
-                Wish { wanted, aggregates, width: Some(width) }.answer(&mut self.client, &table, sink).await
+                let wish = Wish { wanted, aggregates, width: Some(width), is_total: false };
+                wish.answer(&mut self.client, &table, sink).await
+            }
+            (What::TotalBuckets(aggregates, width), _) => {
+                let wish = Wish { wanted, aggregates, width: Some(width), is_total: true };
+                wish.answer(&mut self.client, &table, sink).await
             }
             (What::Datapoints, Order::Stretch) if self.is_filtered_here(&ask) => self.filter(wanted, sink).await,
             (What::Datapoints, Order::Stretch | Order::Oldest) => self.points(wanted, ask.limit, sink).await,
