@@ -50,6 +50,7 @@ profiles![
     "compressor_mean",
     "liteme",
     "tsbs_cpu",
+    "tsbs_iot",
 ];
 
 /// The built-in profile of this name.

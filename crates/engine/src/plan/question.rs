@@ -70,6 +70,17 @@ pub enum Question {
         #[serde(default)]
         records: bool,
     },
+    /// Figures of each signal of each of several devices, over a stretch of time from a random moment of the history on.
+    Figures {
+        /// The signals, ascending.
+        signals: Vec<SignalId>,
+        /// Which figures.
+        aggregates: Vec<Aggregate>,
+        /// Whose.
+        devices: Whose,
+        /// The length of the stretch.
+        window_ns: u64,
+    },
     /// Figures of each signal of consecutive devices in time buckets, over a stretch of time from a random moment of the
     /// history on.
     Buckets {
@@ -130,6 +141,7 @@ impl Question {
             Self::Signal { devices, .. }
             | Self::LastPoints { devices }
             | Self::Filter { devices, .. }
+            | Self::Figures { devices, .. }
             | Self::Buckets { devices, .. }
             | Self::NewestBuckets { devices, .. } => Some(devices),
             Self::Records { .. }
@@ -153,6 +165,7 @@ impl Question {
             | Self::Device
             | Self::Mean { .. }
             | Self::Filter { .. }
+            | Self::Figures { .. }
             | Self::Buckets { .. }
             | Self::NewestBuckets { .. }
             | Self::Cycle { .. }
@@ -187,6 +200,10 @@ impl fmt::Display for Question {
                     false => write!(f, "the values {condition} of a signal of {devices} over {window}"),
                     true => write!(f, "the records with a signal {condition} of {devices} over {window}"),
                 }
+            }
+            Self::Figures { signals, aggregates, devices, window_ns } => {
+                let (figures, window) = (listed(aggregates), Span(Duration::from_nanos(*window_ns)));
+                write!(f, "{figures} of {} signals of {devices} over {window}", signals.len())
             }
             Self::Buckets { signals, aggregates, devices, window_ns, width, together } => {
                 let (of, figures, count) = (devices, listed(aggregates), signals.len());
@@ -244,6 +261,12 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         OperationKind::Dashboard => Question::Dashboard { signals: numbers(config, schema)?, window_ns },
         OperationKind::Filter => filter(context, config, false)?,
         OperationKind::FilterRecords => filter(context, config, true)?,
+        OperationKind::Figures => Question::Figures {
+            signals: numbers(config, schema)?,
+            aggregates: aggregates(config)?,
+            devices: whose(context, config)?,
+            window_ns,
+        },
         OperationKind::Buckets => buckets(context, config, false)?,
         OperationKind::TotalBuckets => buckets(context, config, true)?,
         OperationKind::NewestBuckets => newest_buckets(context, config)?,
@@ -397,6 +420,7 @@ fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldE
         Question::Records { records } | Question::Max { records, .. } => (*records, 1),
         Question::Signal { devices, .. }
         | Question::Filter { devices, .. }
+        | Question::Figures { devices, .. }
         | Question::Buckets { devices, .. }
         | Question::NewestBuckets { devices, .. }
         | Question::LastPoints { devices } => (1, devices.least()),

@@ -32,6 +32,8 @@ words! {
         Filter = "filter",
         /// Reads the records whose value of one signal is above or below a limit.
         FilterRecords = "filter_records",
+        /// Figures of signals, device by device.
+        Figures = "figures",
         /// Figures of signals in time buckets.
         Buckets = "buckets",
         /// Figures of signals of several devices together in time buckets.
@@ -238,7 +240,7 @@ pub struct OperationConfig {
     /// Time buckets: how long each is, beginning at multiples of that since the Unix epoch; `auto`: a tenth of `window`.
     #[serde(default)]
     pub width: Auto<Span>,
-    /// Time buckets: `first`, `last`, `min`, `mean`, `max`, `sum`, `count` of each signal; none: `mean`.
+    /// Figures, time buckets: `first`, `last`, `min`, `mean`, `max`, `sum`, `count` of each signal; none: `mean`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aggregates: Vec<Aggregate>,
     /// Statement: what is asked, in the language of each backend.
@@ -289,4 +291,24 @@ fn default_amplitude() -> f64 {
 }
 fn default_window() -> Span {
     Span::from_secs(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_a_number_all_or_those_of_a_tag() {
+        for (text, meant) in [
+            ("3", RequestDevices::Count(3)),
+            ("10k", RequestDevices::Count(10_000)),
+            ("all", RequestDevices::All),
+            ("site", RequestDevices::Tag("site".into())),
+        ] {
+            assert_eq!(text.parse(), Ok(meant));
+        }
+        for bad in ["-3", "", "10x", "Site"] {
+            assert!(bad.parse::<RequestDevices>().unwrap_err().contains("\"all\" or the name of a tag"), "{bad}");
+        }
+    }
 }

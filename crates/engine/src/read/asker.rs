@@ -97,6 +97,10 @@ impl Asker {
                 aggregates: vec![Aggregate::Mean],
                 range: TimeRange::ALL,
             },
+            Question::Figures { signals, aggregates, devices, window_ns } => {
+                let (devices, range) = self.stretch(devices, *window_ns, draw);
+                Query::Aggregates { devices, signals: signals.clone(), aggregates: aggregates.clone(), range }
+            }
             Question::Buckets { signals, aggregates, devices, window_ns, width, together } => {
                 let (devices, range) = self.stretch(devices, *window_ns, draw);
                 let (signals, aggregates, width) = (signals.clone(), aggregates.clone(), *width);

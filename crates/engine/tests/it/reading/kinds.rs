@@ -56,6 +56,44 @@ fn the_newest_record_of_each_device() {
 }
 
 #[test]
+fn figures_of_each_device_over_a_stretch() {
+    every_layout_answers(PMU, 4, 300, r#"{ kind = "figures", window = "1s", devices = 3 }"#, &[]);
+    let some = r#"{ kind = "figures", window = "2s", devices = "all", aggregates = ["first", "count"] }"#;
+    every_layout_answers(PMU, 3, 300, some, &[]);
+}
+
+#[test]
+fn devices_of_one_value_of_a_tag_and_all_devices() {
+    const TAGGED: &str = "name = \"pmu\"\nrate = 50\ntags = [{ name = \"site\", values = [\"a\", \"b\"] }, { name = \"rack\", count = 5 }]";
+    for operation in [
+        r#"{ kind = "last_points", devices = "site" }"#,
+        r#"{ kind = "last_points", devices = "all" }"#,
+        r#"{ kind = "read_signal", window = "1s", devices = "rack" }"#,
+        r#"{ kind = "figures", window = "1s", devices = "site" }"#,
+        r#"{ kind = "buckets", window = "2s", devices = "rack", aggregates = ["max", "count"] }"#,
+        r#"{ kind = "total_buckets", window = "2s", devices = "site", aggregates = ["max", "mean"] }"#,
+        r#"{ kind = "filter_records", above = 0, window = "1s", devices = "site" }"#,
+    ] {
+        every_layout_answers(TAGGED, 7, 300, operation, &[]);
+    }
+}
+
+#[test]
+fn devices_that_are_neither_a_number_nor_a_tag_are_refused() {
+    let refused = |dataset: &str, operation: &str| {
+        let text = profile(dataset, 3, 100, CLOSED, operation);
+        try_plan(&text, &[], backend("memory"), Path::new("/nowhere")).err().unwrap().to_string()
+    };
+    let tagged = format!("{PMU}\ntags = [{{ name = \"site\", count = 2 }}]");
+    let error = refused(&tagged, r#"{ kind = "last_points", devices = "sites" }"#);
+    assert!(error.contains("devices") && error.contains("the tags are site"), "{error}");
+    let error = refused(PMU, r#"{ kind = "last_points", devices = "site" }"#);
+    assert!(error.contains("the tags are none (dataset.tags)"), "{error}");
+    let error = refused(PMU, r#"{ kind = "write", devices = "all" }"#);
+    assert!(error.contains("a request that writes is of a number of devices"), "{error}");
+}
+
+#[test]
 fn all_records_of_a_device() {
     every_layout_answers(COMPRESSOR, 7, 20, r#"{ kind = "read_device" }"#, &[]);
 }
