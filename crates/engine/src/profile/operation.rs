@@ -38,6 +38,8 @@ words! {
         TotalBuckets = "total_buckets",
         /// Figures of signals of several devices together in the newest time buckets before a random moment.
         NewestBuckets = "newest_buckets",
+        /// The devices with the greatest figure of a signal.
+        TopDevices = "top_devices",
         /// Last, least, mean and greatest value of each sensor.
         Dashboard = "dashboard",
         /// Asks what the user wrote in the database's own language.
@@ -167,7 +169,7 @@ pub struct OperationConfig {
     /// Devices in a request: consecutive ones, each with `datapoints`. The users of a group divide the devices among them.
     #[serde(default = "one_count")]
     pub devices: Count,
-    /// Read: records in an answer; newest time buckets: how many of them.
+    /// Read: records in an answer; newest time buckets, devices with the greatest figure: how many.
     #[serde(default = "one_count")]
     pub records: Count,
     /// Read: the signals that are asked for, by name or by `beginning*`; none: all that the question can be about.
@@ -182,7 +184,7 @@ pub struct OperationConfig {
     /// Time buckets: how long each is, beginning at multiples of that since the Unix epoch; `auto`: a tenth of `window`.
     #[serde(default)]
     pub width: Auto<Span>,
-    /// Time buckets: `first`, `last`, `min`, `mean`, `max`, `sum`, `count` of each signal; none: `mean`.
+    /// Time buckets, devices with the greatest figure: `first`, `last`, `min`, `mean`, `max`, `sum`, `count` of each signal; none: `mean`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aggregates: Vec<Aggregate>,
     /// Statement: what is asked, in the language of each backend.

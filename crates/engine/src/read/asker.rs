@@ -109,6 +109,11 @@ impl Asker {
                 let (signals, aggregates, newest) = (signals.clone(), aggregates.clone(), Some(*buckets));
                 Query::TotalBuckets { devices, signals, aggregates, range, width: *width, newest }
             }
+            Question::TopDevices { signals, aggregate, devices, window_ns } => {
+                let (_, range) = self.stretch(self.history.devices, *window_ns, draw);
+                let (signal, aggregate, limit) = (self.one_of(signals, draw), *aggregate, *devices);
+                Query::TopDevices { devices: Devices::All, signal, aggregate, range, limit }
+            }
             // What its answer can be held against.
             Question::Statement(own) => {
                 let (devices, range) = self.stretch(1, own.window_ns, draw);

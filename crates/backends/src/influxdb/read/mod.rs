@@ -26,7 +26,7 @@ use iotbench_backend_kit::{
     line_protocol::VALUE,
     refuse::refuse_unknown_signals,
     span::Span,
-    total,
+    top, total,
 };
 use iotbench_core::{
     ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TableSpec, ValueType,
@@ -155,6 +155,9 @@ impl Reader for InfluxReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         if let Some(total) = total::answer(self, query, sink).await {
             return total;
+        }
+        if let Some(top) = top::answer(self, query, sink).await {
+            return top;
         }
         refuse_unknown_signals(query, &self.table)?;
         let (table, all) = (Arc::clone(&self.table), Arc::clone(&self.all_signals));
