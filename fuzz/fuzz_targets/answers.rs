@@ -143,15 +143,10 @@ fn queries() -> Vec<Query> {
         Query::Scan,
         filter(false),
         filter(true),
-        Query::Buckets {
-            devices,
-            signals,
-            aggregates,
-            range,
-            width: BucketWidth::SECOND,
-        },
+        Query::Buckets { devices, signals, aggregates, range, width: BucketWidth::SECOND },
         total(None),
         total(Some(2)),
+        Query::TopDevices { devices: Devices::All, signal, aggregate: Aggregate::Mean, range, limit },
     ]
 }
 

@@ -117,6 +117,8 @@ pub enum What<'a> {
     Buckets(&'a [Aggregate], BucketWidth),
     /// These figures of each bucket and signal, of all devices together; order and limit are those of the buckets.
     TotalBuckets(&'a [Aggregate], BucketWidth),
+    /// The devices with the greatest figure of the signal, greatest first; the limit is theirs.
+    Top(Aggregate),
     /// How many they are, and how many values.
     Count,
 }
@@ -203,6 +205,10 @@ impl<'a> Ask<'a> {
                 let stretch = Self::stretch(Asked::of(devices), signals, Span::of(*range)?);
                 let asked = newest.map_or(stretch, |newest| stretch.first(newest, Order::Newest));
                 Self { what: What::TotalBuckets(aggregates, *width), ..asked }
+            }
+            Query::TopDevices { devices, signal, aggregate, range, limit } => {
+                let stretch = Self::stretch(Asked::of(devices), from_ref(signal), Span::of(*range)?);
+                Self { what: What::Top(*aggregate), limit: *limit, ..stretch }
             }
             Query::Count => Self { what: What::Count, ..Self::stretch(Asked::All, all, Span::ALL) },
         })
@@ -352,6 +358,10 @@ mod tests {
         let what = What::TotalBuckets(&[Aggregate::Max, Aggregate::Last], width);
         let newest = Ask { what, ..of_range.first(3, Order::Newest) };
         assert_eq!((Ask::of(&query, ALL), newest.newest(), of_range.newest()), (Some(newest), Some(3), None));
+        let (devices, aggregate) = (Devices::Some(vec![3, 4]), Aggregate::Max);
+        let query = Query::TopDevices { devices, signal: 1, aggregate, range, limit: 9 };
+        let top = Ask { what: What::Top(aggregate), ..of_range.first(9, Order::Stretch) };
+        assert_eq!(Ask::of(&query, ALL), Some(top));
         let all = Ask::stretch(Asked::All, ALL, Span::ALL);
         assert_eq!(Ask::of(&Query::Scan, ALL), Some(all));
         assert_eq!(Ask::of(&Query::Count, ALL), Some(Ask { what: What::Count, ..all }));

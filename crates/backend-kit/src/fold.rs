@@ -24,9 +24,12 @@ impl<'a> Fold<'a> {
         let (aggregates, width) = match ask.what {
             What::Figures(aggregates) => (aggregates, None),
             What::Buckets(aggregates, width) => (aggregates, Some(width)),
-            What::Datapoints | What::FirstOfEach | What::Greatest | What::TotalBuckets(..) | What::Count => {
-                (&[][..], None)
-            }
+            What::Datapoints
+            | What::FirstOfEach
+            | What::Greatest
+            | What::TotalBuckets(..)
+            | What::Top(_)
+            | What::Count => (&[][..], None),
         };
         let signals = ask.signals.len();
         let answer = Answer::new(sink, vec![ValueType::F64; signals]);

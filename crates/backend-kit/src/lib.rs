@@ -16,6 +16,7 @@
 //! | how are figures of signals answered, device by device? | [`figures`] | |
 //! | what if the client looks which datapoints meet a condition? | [`filter`] | |
 //! | what if the client works out figures, and figures of time buckets? | [`fold`] | |
+//! | what if the client chooses the devices with the greatest figure? | [`top`] | |
 //! | how does SQL work out figures of groups of rows? | [`sql`] | |
 //! | how does a store answer that can only be read whole? | [`scan`] | |
 //! | what if a database has no question for the newest of each device? | [`each`] | |
@@ -67,4 +68,5 @@ pub mod series;
 pub mod span;
 pub mod sql;
 pub mod statement;
+pub mod top;
 pub mod total;

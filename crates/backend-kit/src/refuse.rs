@@ -72,6 +72,7 @@ fn signals_of(query: &Query) -> Option<&[SignalId]> {
         | Query::Filter { signal, .. }
         | Query::Minimum { signal, .. }
         | Query::MaxOfFirst { signal, .. }
+        | Query::TopDevices { signal, .. }
         | Query::NewestVisible { signal, .. } => Some(from_ref(signal)),
         Query::Records { .. } | Query::Newest { .. } | Query::LastPoints { .. } | Query::Count | Query::Scan => None,
     }

@@ -6,6 +6,7 @@ use crate::{
     fold::Fold,
     refuse::refuse_unknown_signals,
     series::Series,
+    top::Top,
     total::{PARTS, Total},
 };
 use iotbench_core::{
@@ -22,10 +23,10 @@ pub fn answer(query: &Query, table: &TableSpec, stored: &[Batch], sink: &mut dyn
     refuse_unknown_signals(query, table)?;
     let all: Vec<SignalId> = (0..).take(table.schema.width()).collect();
     let Some(ask) = Ask::of(query, &all).filter(Ask::wants_something) else { return Ok(NOTHING_BY_CLIENT) };
-    // Which buckets are the newest is known when all are.
-    let newest = ask.newest();
+    // Which buckets are the newest, and which devices stand first, is known when all are.
+    let (newest, limit) = (ask.newest(), ask.limit);
     let ask = match ask.what {
-        What::TotalBuckets(..) => ask.first(u64::MAX, Order::Stretch),
+        What::TotalBuckets(..) | What::Top(_) => ask.first(u64::MAX, Order::Stretch),
         _ => ask,
     };
     let rows = Row::asked(&ask, stored);
@@ -44,6 +45,14 @@ pub fn answer(query: &Query, table: &TableSpec, stored: &[Batch], sink: &mut dyn
             let reply = datapoints(&rows, &ask, table, &mut fold)?;
             let Reply { bytes, .. } = fold.finish(reply)?;
             total.finish(aggregates, bytes, sink)
+        }
+        What::Top(aggregate) => {
+            let of_each = Ask { what: What::Figures(&[aggregate]), ..ask };
+            let mut top = Top::new(limit);
+            let mut fold = Fold::new(&of_each, &mut top);
+            let reply = datapoints(&rows, &ask, table, &mut fold)?;
+            let Reply { bytes, .. } = fold.finish(reply)?;
+            top.finish(bytes, sink)
         }
         What::Count => {
             let points = rows.len() as u64;
@@ -235,6 +244,11 @@ mod tests {
         };
         assert_eq!(total(None), [(0, 4, BIG as f64 + 13.0), (0, 6, BIG as f64)]);
         assert_eq!(total(Some(1)), [(0, 6, BIG as f64)]);
+        let top = |limit| {
+            let (devices, aggregate, range) = (Devices::All, Aggregate::Count, TimeRange::ALL);
+            rows(&Query::TopDevices { devices, signal: 0, aggregate, range, limit })
+        };
+        assert_eq!((top(2), top(0)), (vec![(1, 0, 3.0), (0, 0, 1.0)], vec![]));
         let greatest = |limit| rows(&Query::MaxOfFirst { device: 1, signal: 0, from_ns: 5, limit });
         assert_eq!((greatest(2), greatest(0)), (vec![(1, 0, BIG as f64)], vec![]));
         assert_eq!(rows(&Query::MaxOfFirst { device: 1, signal: 0, from_ns: 8, limit: 2 }), []);

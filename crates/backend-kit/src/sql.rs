@@ -27,7 +27,7 @@ impl<'a> Grouping<'a> {
                 let grouping = Self { aggregates, width: Some(width), is_total: true };
                 (grouping.functions().count() == aggregates.len()).then_some(grouping)
             }
-            What::Datapoints | What::FirstOfEach | What::Greatest | What::Count => None,
+            What::Datapoints | What::FirstOfEach | What::Greatest | What::Top(_) | What::Count => None,
         }
     }
 
@@ -75,7 +75,17 @@ impl<'a> Grouping<'a> {
     }
 }
 
-fn function(aggregate: Aggregate) -> Option<&'static str> {
+/// What is grouped and in which order where of the devices those with the greatest figure of a number are asked for: the first
+/// column is the device, the second the figure.
+#[must_use]
+pub fn greatest_first(number: &str, limit: u64) -> String {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    format!(" GROUP BY 1 HAVING count({number}) > 0 ORDER BY 2 DESC, 1 LIMIT {limit}")
+}
+
+/// The function that gives a figure; the first and the last value have none.
+#[must_use]
+pub fn function(aggregate: Aggregate) -> Option<&'static str> {
     Some(match aggregate {
         Aggregate::First | Aggregate::Last => return None,
         Aggregate::Min => "min",

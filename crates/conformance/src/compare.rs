@@ -102,6 +102,11 @@ pub(crate) fn agree(query: &Query, got: &Rows, expected: &Rows, everything: &Row
     if let Query::Newest { .. } | Query::LastPoints { .. } = query {
         return agree_newest(query, got, expected, everything, same_row);
     }
+    if let Query::TopDevices { aggregate, .. } = query {
+        let most = greatest * terms(&[*aggregate], everything);
+        let is_near = |got: &Owned, expected: &Owned| exactness.same_figure(got, expected, most);
+        return agree_top(got, expected, is_exact(*aggregate, exactness.capabilities), is_near);
+    }
     for (place, (got, expected)) in got.0.iter().zip(&expected.0).enumerate() {
         ensure(same_row(got, expected), || format!("row {place} is {got:?} and not {expected:?}"))?;
     }
@@ -112,6 +117,38 @@ pub(crate) fn agree(query: &Query, got: &Rows, expected: &Rows, everything: &Row
 #[expect(clippy::cast_precision_loss, reason = "a test has few rows")]
 fn terms(aggregates: &[Aggregate], everything: &Rows) -> f64 {
     if aggregates.contains(&Aggregate::Sum) { everything.len() as f64 } else { 1.0 }
+}
+
+/// Whether nothing rounds a figure, so that equal ones are told from others.
+fn is_exact(aggregate: Aggregate, capabilities: &Capabilities) -> bool {
+    let numbers = [ValueType::F32, ValueType::F64, ValueType::I64, ValueType::U16];
+    let rounds =
+        |&of: &ValueType| matches!((capabilities.domain)(of), Domain::Rounded { .. } | Domain::RoundedTogether { .. });
+    match aggregate {
+        Aggregate::Count => true,
+        Aggregate::Min | Aggregate::Max => !numbers.iter().any(rounds),
+        Aggregate::First | Aggregate::Last | Aggregate::Mean | Aggregate::Sum => false,
+    }
+}
+
+/// The devices with the greatest figure agree when the figures do, place by place, and the devices; where arithmetic rounds, devices with
+/// figures as near as that may change places, and so may the last one and one that is not there.
+fn agree_top(got: &Rows, expected: &Rows, is_exact: bool, is_near: impl Fn(&Owned, &Owned) -> bool) -> Check {
+    let is_near = |a: &Row, b: &Row| match (a.values.as_slice(), b.values.as_slice()) {
+        ([Some(a)], [Some(b)]) => a.value_type() == ValueType::F64 && is_near(a, b),
+        _ => false,
+    };
+    let last = expected.0.last();
+    for (place, (row, wanted)) in got.0.iter().zip(&expected.0).enumerate() {
+        let own = expected.0.iter().find(|other| other.device == row.device).or(last);
+        let is_in_place = row.device == wanted.device || !is_exact;
+        let is_right =
+            row.timestamp_ns == 0 && is_in_place && is_near(row, wanted) && own.is_some_and(|own| is_near(row, own));
+        ensure(is_right, || format!("row {place} is {row:?} and not {wanted:?}"))?;
+        let before = &got.0[..place];
+        ensure(before.iter().all(|other| other.device != row.device), || format!("row {place} is {row:?}, once more"))?;
+    }
+    Ok(())
 }
 
 /// The newest rows agree when their times do, and those of each device with their devices: of equal times any may stand first, and
@@ -175,6 +212,29 @@ mod tests {
         let mut chunk = Chunk::new([]);
         chunk.timestamps_ns.push(0);
         assert!(rows.take(&chunk).is_err());
+    }
+
+    #[test]
+    fn devices_with_near_figures_may_change_places_and_others_may_not() {
+        let rows = |rows: &[(u32, f64)]| {
+            let row = |&(device, figure)| Row { device, timestamp_ns: 0, values: vec![Some(Owned::F64(figure))] };
+            Rows(rows.iter().map(row).collect())
+        };
+        let expected = rows(&[(0, 9.0), (1, 5.0), (2, 5.0 - 1e-12)]);
+        let is_near = |a: &Owned, b: &Owned| a.is_near(b, FIGURE_ERROR);
+        let agrees = |is_exact, got: [(u32, f64); 3]| agree_top(&rows(&got), &expected, is_exact, is_near).is_ok();
+        for right in [[(0, 9.0), (1, 5.0), (2, 5.0)], [(0, 9.0), (2, 5.0), (1, 5.0)], [(0, 9.0), (1, 5.0), (3, 5.0)]] {
+            assert!(agrees(false, right));
+        }
+        for wrong in [
+            [(1, 9.0), (0, 5.0), (2, 5.0)],
+            [(1, 5.0), (0, 9.0), (2, 5.0)],
+            [(0, 9.0), (1, 5.0), (1, 5.0)],
+            [(3, 9.0), (1, 5.0), (2, 5.0)],
+        ] {
+            assert!(!agrees(false, wrong));
+        }
+        assert!(agrees(true, [(0, 9.0), (1, 5.0), (2, 5.0)]) && !agrees(true, [(0, 9.0), (2, 5.0), (1, 5.0)]));
     }
 
     #[test]

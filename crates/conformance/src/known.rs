@@ -58,6 +58,7 @@ fn number_answers() -> Vec<(Query, Vec<Row>)> {
     let nearest = |predicate, direction| Query::Nearest { device: 0, signal: 0, predicate, direction };
     let (predicate, devices) = (Predicate::Above(4.0), || all.clone());
     let filter = |all_signals| Query::Filter { devices: devices(), signal: 0, predicate, range, all_signals };
+    let top = |aggregate, signal, limit| Query::TopDevices { devices: devices(), signal, aggregate, range, limit };
     let figures = |aggregates: &[Aggregate]| Query::Aggregates {
         devices: all.clone(),
         signals: vec![0, 1],
@@ -141,6 +142,9 @@ fn number_answers() -> Vec<(Query, Vec<Row>)> {
                 row(1, second, &[1.0, 1.0]),
             ]
         }),
+        (top(Aggregate::Mean, 0, 2), vec![row(0, 0, &[4.75]), row(1, 0, &[4.0])]),
+        (top(Aggregate::Min, 1, 1), vec![row(0, 0, &[10.0])]),
+        (top(Aggregate::Count, 0, 9), vec![row(0, 0, &[4.0]), row(1, 0, &[2.0])]),
         (of_all(Some(1)), {
             let second = ORIGIN_NS + 1_000_000_000;
             vec![row(0, second, &[6.0, 24.0]), row(0, second, &[3.0, 3.0])]

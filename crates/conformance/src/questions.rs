@@ -22,6 +22,7 @@ pub(crate) fn about(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
         ("last, least, mean and greatest", aggregates(dataset, &times)),
         (BUCKETS, buckets(dataset, &times)),
         (FILTER, filters(dataset, &times)),
+        (TOP, top_devices(dataset, &times)),
     ]
 }
 
@@ -35,6 +36,7 @@ pub(crate) fn about_extremes(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>
         "last, least, mean and greatest",
         BUCKETS,
         FILTER,
+        TOP,
     ];
     questions.retain(|(check, _)| !arithmetic.contains(check));
     questions
@@ -106,6 +108,7 @@ pub(crate) fn of_nothing() -> Vec<Query> {
         Query::MaxOfFirst { device: 0, signal: 0, from_ns: 0, limit: 3 },
         Query::Aggregates { devices: Devices::All, signals: vec![0], aggregates: FIGURES.to_vec(), range },
         Query::Buckets { devices: Devices::All, signals: vec![0], aggregates: FIGURES.to_vec(), range, width: SECOND },
+        Query::TopDevices { devices: Devices::All, signal: 0, aggregate: Aggregate::Mean, range, limit: 3 },
         Query::TotalBuckets {
             devices: Devices::All,
             signals: vec![0],
@@ -120,6 +123,7 @@ pub(crate) fn of_nothing() -> Vec<Query> {
 /// The figures that dashboards ask for together.
 const FIGURES: [Aggregate; 4] = [Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max];
 const BUCKETS: &str = "figures of time buckets";
+const TOP: &str = "devices with the greatest figure";
 const FILTER: &str = "values that meet a condition";
 const SECOND: BucketWidth = BucketWidth::SECOND;
 
@@ -314,6 +318,30 @@ fn buckets(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
                 }
                 queries.push(Query::Buckets { devices, signals: some_signals(dataset), aggregates, range, width });
             }
+        }
+    }
+    queries
+}
+
+/// Also of first and last values, by which no database groups.
+fn top_devices(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
+    let (all, part) = (TimeRange::ALL, TimeRange::half_open(times[3], times[times.len() / 2]));
+    let devices = || {
+        let last = dataset.devices - 1;
+        [Devices::All, Devices::Some(vec![last]), Devices::Some((0..=last).collect()), Devices::Some(vec![0, 4711])]
+    };
+    let mut limits = [1, 2, u64::MAX].into_iter().cycle();
+    let mut queries = Vec::new();
+    for signal in some_signals(dataset) {
+        for aggregate in Aggregate::ALL {
+            let of = |range, devices, limit| Query::TopDevices { devices, signal, aggregate, range, limit };
+            for range in [all, part] {
+                queries
+                    .extend(devices().into_iter().zip(&mut limits).map(|(devices, limit)| of(range, devices, limit)));
+            }
+            let nothing = [(TimeRange::half_open(0, 1), Devices::All, 2), (all, Devices::Some(vec![]), 2)];
+            queries.extend(nothing.into_iter().map(|(range, devices, limit)| of(range, devices, limit)));
+            queries.push(of(all, Devices::All, 0));
         }
     }
     queries

@@ -195,7 +195,8 @@ impl BucketWidth {
 /// What a reply holds: [`Query::Count`] one row with two I64 columns (points, values); [`Query::Aggregates`] one row a
 /// device and aggregate, in the order asked, with an F64 column a signal; [`Query::Buckets`] the same of each bucket that
 /// holds a point, by device, then time, with the bucket's beginning as the time of its rows; [`Query::TotalBuckets`] a row a bucket and aggregate, of device 0, by time
-/// or, of the newest alone, newest first; [`Query::MaxOfFirst`] one row
+/// or, of the newest alone, newest first; [`Query::TopDevices`] a row a device with one F64 column, the
+/// greatest first, equal ones by device; [`Query::MaxOfFirst`] one row
 /// with one F64 column; all others rows of points with the columns of the signals asked for, in their own types. No point
 /// found means no row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -316,6 +317,19 @@ pub enum Query {
         #[serde(default)]
         newest: Option<u64>,
     },
+    /// The devices with the greatest figure of a signal, those without a value left out.
+    TopDevices {
+        /// Among which.
+        devices: Devices,
+        /// The signal; it is a number or text that reads as one.
+        signal: SignalId,
+        /// Which figure.
+        aggregate: Aggregate,
+        /// When.
+        range: TimeRange,
+        /// How many devices.
+        limit: u64,
+    },
     /// How many points and values are stored.
     Count,
     /// The newest point of one series.
@@ -343,6 +357,7 @@ impl Query {
         ("aggregates", "last, least, mean and greatest value, device by device"),
         ("buckets", "figures of signals, device by device and time bucket by time bucket"),
         ("total_buckets", "figures of signals of devices together, time bucket by time bucket"),
+        ("top_devices", "the devices with the greatest figure of a signal"),
         ("count", "how many points and values are stored"),
         ("newest_visible", "the newest point of one series"),
         ("scan", "every stored row"),
@@ -358,7 +373,8 @@ impl Query {
             | Self::LastPoints { devices }
             | Self::Aggregates { devices, .. }
             | Self::Buckets { devices, .. }
-            | Self::TotalBuckets { devices, .. } => devices.clone(),
+            | Self::TotalBuckets { devices, .. }
+            | Self::TopDevices { devices, .. } => devices.clone(),
             Self::Records { device, .. }
             | Self::Nearest { device, .. }
             | Self::Minimum { device, .. }

@@ -12,6 +12,7 @@ mod parts;
 mod precondition;
 mod probe;
 mod question;
+mod question_text;
 mod room;
 mod scenario;
 mod shape;

@@ -25,7 +25,7 @@ use iotbench_backend_kit::{
     },
     line_protocol::DEVICE,
     refuse::refuse_unknown_signals,
-    total,
+    top, total,
 };
 use iotbench_core::{
     Aggregate, ComputedBy, Counts, Error, Name, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, Value,
@@ -220,6 +220,9 @@ impl Reader for FluxReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         if let Some(total) = total::answer(self, query, sink).await {
             return total;
+        }
+        if let Some(top) = top::answer(self, query, sink).await {
+            return top;
         }
         refuse_unknown_signals(query, &self.table)?;
         let (table, bucket, all) = (Arc::clone(&self.table), self.bucket.clone(), self.all_signals.clone());

@@ -172,6 +172,16 @@ impl Store {
                 let figures = by_bucket.flat_map(|points| figures(points, start(points[0]), signals, aggregates));
                 rows.figures(ValueType::F64, signals.len(), figures)
             }
+            Query::TopDevices { devices, signal, aggregate, range, limit } => {
+                let points = self.select(devices, *range);
+                let by_device = points.chunk_by(|a, b| a.device == b.device);
+                let mut figures: Vec<(u32, f64)> =
+                    by_device.map(|points| (points[0].device, figure(points, *signal, *aggregate) + 0.0)).collect();
+                figures.sort_by(|a, b| b.1.total_cmp(&a.1));
+                figures.truncate(usize::try_from(*limit).unwrap_or(usize::MAX));
+                let rows_of = figures.into_iter().map(|(device, figure)| (device, 0, vec![Value::F64(figure)]));
+                rows.figures(ValueType::F64, 1, rows_of)
+            }
             Query::TotalBuckets { devices, signals, aggregates, range, width, newest } => {
                 let start = |point: &Point| width.start_of(point.timestamp_ns);
                 let mut points = self.select(devices, *range);

@@ -207,6 +207,19 @@ impl<'a> Select<'a> {
         format!("SELECT max(n) FROM (SELECT {number} n {} ORDER BY {TIME}{limit})", select.body())
     }
 
+    /// A row of device and figure for each of the devices with the greatest figure of a signal.
+    pub(crate) fn top(self, signal: SignalId, aggregate: Aggregate, limit: u64) -> String {
+        let select = self.of_signals(&[signal]);
+        let (device, number, body) = (select.device(), select.number(signal), select.body());
+        let group = if select.table.has_device_column() { format!(" GROUP BY {DEVICE}") } else { String::new() };
+        format!(
+            "SELECT d, f FROM (SELECT {device} d, {}({number}) f, count({number}) c {body}{group}) WHERE c > 0 \
+             ORDER BY f DESC, d{}",
+            word(aggregate),
+            i64::try_from(limit).map_or(String::new(), |limit| format!(" LIMIT {limit}"))
+        )
+    }
+
     /// A row a device, or a bucket of one, in layout narrow one of each signal: device, bucket or 0, signal or nothing, how
     /// many rows, and the figures of each signal in turn.
     pub(crate) fn figures(self, signals: &[SignalId], aggregates: &[Aggregate], over: Over) -> String {
@@ -365,6 +378,16 @@ mod tests {
         assert!(of(&wide, Asked::All, Span::ALL).figures(&[1], &[Aggregate::Sum], second).starts_with(
             "SELECT * FROM (SELECT '0' d, ts::long b, '' s, count() c, sum(\"select\"::double) FROM \"t\" SAMPLE BY"
         ));
+        assert_eq!(
+            of(&wide, Asked::All, span).top(1, Aggregate::Mean, 5),
+            "SELECT d, f FROM (SELECT device d, avg(\"select\"::double) f, count(\"select\"::double) c FROM \"t\" \
+             WHERE ts >= 5 AND ts <= 9 GROUP BY device) WHERE c > 0 ORDER BY f DESC, d LIMIT 5"
+        );
+        assert_eq!(
+            of(&narrow, Asked::All, Span::ALL).top(1, Aggregate::Count, 5),
+            "SELECT d, f FROM (SELECT '0' d, count(v::double) f, count(v::double) c FROM \"t\" \
+             WHERE signal IN ('select')) WHERE c > 0 ORDER BY f DESC, d LIMIT 5"
+        );
         let newest = Over::TotalBuckets(BucketWidth::SECOND, Some(5));
         let of_newest =
             [&wide, &narrow].map(|table| of(table, Asked::All, span).figures(&[0, 1], &[Aggregate::Max], newest));

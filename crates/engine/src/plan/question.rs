@@ -8,7 +8,6 @@ use crate::{
 use iotbench_core::{Aggregate, BucketWidth, Layout, Predicate, Schema, SignalId};
 use iotbench_cycle_finder::{CycleSearch, SearchError, SearchSpec, Strategy};
 use serde::{Deserialize, Serialize};
-use std::{fmt, time::Duration};
 
 /// The most buckets of a device that one request asks for.
 const MAX_BUCKETS: u64 = 100_000;
@@ -111,6 +110,19 @@ pub enum Question {
         /// How many buckets.
         buckets: u64,
     },
+    /// The devices with the greatest figure of a signal over a stretch of time from a random moment of the history on.
+    TopDevices {
+        /// The signals of which one is drawn, ascending.
+        signals: Vec<SignalId>,
+        /// Which figure.
+        aggregate: Aggregate,
+        /// How many devices.
+        count: u64,
+        /// Of which.
+        devices: Whose,
+        /// The length of the stretch.
+        window_ns: u64,
+    },
     /// The machine cycle around a random moment, and the sum of every signal over it.
     Cycle {
         /// How it is read.
@@ -143,7 +155,8 @@ impl Question {
             | Self::Filter { devices, .. }
             | Self::Figures { devices, .. }
             | Self::Buckets { devices, .. }
-            | Self::NewestBuckets { devices, .. } => Some(devices),
+            | Self::NewestBuckets { devices, .. }
+            | Self::TopDevices { devices, .. } => Some(devices),
             Self::Records { .. }
             | Self::Newest { .. }
             | Self::Device
@@ -168,69 +181,12 @@ impl Question {
             | Self::Figures { .. }
             | Self::Buckets { .. }
             | Self::NewestBuckets { .. }
+            | Self::TopDevices { .. }
             | Self::Cycle { .. }
             | Self::Dashboard { .. }
             | Self::Statement(_) => None,
         }
     }
-}
-
-impl fmt::Display for Question {
-    /// What is asked for.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Signal { devices, window_ns, .. } => {
-                let window = Span(Duration::from_nanos(*window_ns));
-                write!(f, "{window} of a signal of {devices}")
-            }
-            Self::Records { records } => write!(f, "{records} consecutive records of a device"),
-            Self::Newest { records } => write!(f, "the newest {records} records"),
-            Self::LastPoints { devices } => write!(f, "the newest record of each of {}", devices),
-            Self::Device => f.write_str("all records of a device"),
-            Self::Cycle { strategy, .. } => write!(f, "the machine cycle around a random moment ({strategy})"),
-            Self::Max { records, .. } => write!(f, "the greatest of a signal over {records} consecutive records"),
-            Self::Mean { signals } => write!(f, "the mean of {} signals of a device", signals.len()),
-            Self::Filter { predicate, devices, window_ns, records, .. } => {
-                let window = Span(Duration::from_nanos(*window_ns));
-                let condition = match predicate {
-                    Predicate::Above(limit) => format!("above {limit}"),
-                    Predicate::Below(limit) => format!("below {limit}"),
-                };
-                match records {
-                    false => write!(f, "the values {condition} of a signal of {devices} over {window}"),
-                    true => write!(f, "the records with a signal {condition} of {devices} over {window}"),
-                }
-            }
-            Self::Figures { signals, aggregates, devices, window_ns } => {
-                let (figures, window) = (listed(aggregates), Span(Duration::from_nanos(*window_ns)));
-                write!(f, "{figures} of {} signals of {devices} over {window}", signals.len())
-            }
-            Self::Buckets { signals, aggregates, devices, window_ns, width, together } => {
-                let (of, figures, count) = (devices, listed(aggregates), signals.len());
-                let (window, width) = (Span(Duration::from_nanos(*window_ns)), length(*width));
-                let together = if *together { " together" } else { "" };
-                write!(f, "{figures} of {count} signals of {of}{together} in buckets of {width} over {window}")
-            }
-            Self::NewestBuckets { signals, aggregates, devices, width, buckets } => {
-                let (of, figures, count) = (devices, listed(aggregates), signals.len());
-                let width = length(*width);
-                write!(f, "{figures} of {count} signals of {of} together in the newest {buckets} buckets of {width}")
-            }
-            Self::Dashboard { signals, window_ns } => {
-                let window = Span(Duration::from_nanos(*window_ns));
-                write!(f, "last, least, mean and greatest of {} signals over the newest {window}", signals.len())
-            }
-            Self::Statement(own) => write!(f, "what you wrote, over {}", Span(Duration::from_nanos(own.window_ns))),
-        }
-    }
-}
-
-fn listed(aggregates: &[Aggregate]) -> String {
-    aggregates.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
-
-fn length(width: BucketWidth) -> Span {
-    Span(Duration::from_nanos(width.as_ns().unsigned_abs()))
 }
 
 type FieldError = (String, String);
@@ -270,6 +226,7 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         OperationKind::Buckets => buckets(context, config, false)?,
         OperationKind::TotalBuckets => buckets(context, config, true)?,
         OperationKind::NewestBuckets => newest_buckets(context, config)?,
+        OperationKind::TopDevices => top_devices(context, config)?,
         OperationKind::CycleSearch => cycle(context, config)?,
         OperationKind::Statement => {
             Question::Statement(own_statement(context, config, signals(config, schema, |_| true)?)?)
@@ -309,6 +266,19 @@ fn newest_buckets(context: Context<'_>, config: &OperationConfig) -> Result<Ques
     let width =
         width.ok_or_else(|| error("width", "write how long a bucket is: longer than 0, at most 292 years".into()))?;
     Ok(Question::NewestBuckets { signals, aggregates, devices: whose(context, config)?, width, buckets })
+}
+
+fn top_devices(context: Context<'_>, config: &OperationConfig) -> Result<Question, FieldError> {
+    let (signals, window_ns, count) = (numbers(config, context.schema)?, config.window.as_ns(), config.records.0);
+    // One alone has no order.
+    let devices = match whose(context, config)? {
+        Whose::Consecutive(1) => Whose::All,
+        devices => devices,
+    };
+    match aggregates_together(config)?.as_slice() {
+        &[aggregate] => Ok(Question::TopDevices { signals, aggregate, count, devices, window_ns }),
+        _ => Err(("aggregates".into(), "devices are put in order by one figure: write one".into())),
+    }
 }
 
 fn predicate(config: &OperationConfig) -> Result<Predicate, FieldError> {
@@ -354,7 +324,7 @@ fn aggregates_together(config: &OperationConfig) -> Result<Vec<Aggregate>, Field
     let aggregates = aggregates(config)?;
     match aggregates.iter().find(|figure| matches!(figure, Aggregate::First | Aggregate::Last)) {
         Some(figure) => {
-            let message = format!("several devices together have no {figure} value: leave it out");
+            let message = format!("write min, mean, max, sum or count: not the {figure} value of several devices");
             Err(("aggregates".into(), message))
         }
         None => Ok(aggregates),
@@ -417,6 +387,9 @@ fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldE
     let (history, devices) = (context.phases.preload, context.phases.preload_devices);
     let (records, of_devices) = match question {
         Question::Newest { .. } => return Ok(()),
+        Question::TopDevices { count: most, .. } if history > 0 && *most > u64::from(devices) => {
+            return Err(("records".into(), format!("{most} of a history of {devices} devices")));
+        }
         Question::Records { records } | Question::Max { records, .. } => (*records, 1),
         Question::Signal { devices, .. }
         | Question::Filter { devices, .. }
@@ -424,6 +397,7 @@ fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldE
         | Question::Buckets { devices, .. }
         | Question::NewestBuckets { devices, .. }
         | Question::LastPoints { devices } => (1, devices.least()),
+        Question::TopDevices { devices, .. } => (1, devices.least()),
         Question::Cycle { .. } | Question::Device | Question::Mean { .. } | Question::Dashboard { .. } => (1, 1),
         Question::Statement(_) => (1, 1),
     };

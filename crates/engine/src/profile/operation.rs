@@ -40,6 +40,8 @@ words! {
         TotalBuckets = "total_buckets",
         /// Figures of signals of several devices together in the newest time buckets before a random moment.
         NewestBuckets = "newest_buckets",
+        /// The devices with the greatest figure of a signal.
+        TopDevices = "top_devices",
         /// Last, least, mean and greatest value of each sensor.
         Dashboard = "dashboard",
         /// Asks what the user wrote in the database's own language.
@@ -225,7 +227,7 @@ pub struct OperationConfig {
     /// among them. Read: so many consecutive ones, `all`, or the name of a tag: those with one of its values.
     #[serde(default = "one_device")]
     pub devices: RequestDevices,
-    /// Read: records in an answer; newest time buckets: how many of them.
+    /// Read: records in an answer; newest time buckets, devices with the greatest figure: how many.
     #[serde(default = "one_count")]
     pub records: Count,
     /// Read: the signals that are asked for, by name or by `beginning*`; none: all that the question can be about.
@@ -240,7 +242,8 @@ pub struct OperationConfig {
     /// Time buckets: how long each is, beginning at multiples of that since the Unix epoch; `auto`: a tenth of `window`.
     #[serde(default)]
     pub width: Auto<Span>,
-    /// Figures, time buckets: `first`, `last`, `min`, `mean`, `max`, `sum`, `count` of each signal; none: `mean`.
+    /// Figures, time buckets, devices with the greatest figure: `first`, `last`, `min`, `mean`, `max`, `sum`, `count` of each
+    /// signal; none: `mean`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aggregates: Vec<Aggregate>,
     /// Statement: what is asked, in the language of each backend.

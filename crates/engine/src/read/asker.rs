@@ -114,6 +114,11 @@ impl Asker {
                 let (signals, aggregates, newest) = (signals.clone(), aggregates.clone(), Some(*buckets));
                 Query::TotalBuckets { devices, signals, aggregates, range, width: *width, newest }
             }
+            Question::TopDevices { signals, aggregate, count, devices, window_ns } => {
+                let (devices, range) = self.stretch(devices, *window_ns, draw);
+                let (signal, aggregate, limit) = (self.one_of(signals, draw), *aggregate, *count);
+                Query::TopDevices { devices, signal, aggregate, range, limit }
+            }
             // What its answer can be held against.
             Question::Statement(own) => {
                 let (devices, range) = self.stretch(&Whose::Consecutive(1), own.window_ns, draw);

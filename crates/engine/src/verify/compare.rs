@@ -2,17 +2,16 @@
 
 use super::{
     exactness::{Exactness, Found, row_differs, shown},
-    figure::{Bounds, Figure},
+    figure::Figure,
+    groups::{self, ExpectedFigures},
     last_points, newest,
     overlap::Overlap,
+    top::{Standing, Top},
     truth::{Row, Truth},
 };
 use crate::read::KeptAnswer;
-use iotbench_core::{Aggregate, BucketWidth, Devices, Direction, Query, SignalId, TimeRange, Value};
-use std::{
-    collections::BTreeMap,
-    ops::{Bound, ControlFlow},
-};
+use iotbench_core::{Aggregate, Devices, Direction, Query, SignalId, TimeRange, Value};
+use std::ops::{Bound, ControlFlow};
 
 /// What is found of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +63,7 @@ fn only_counts(truth: &Truth, answer: &KeptAnswer, exactness: Exactness) -> bool
     let mut signals = truth.history().dataset.schema().signals().iter();
     match answer.query {
         _ if answer.digests.is_empty() => false,
-        Query::Newest { .. } => true,
+        Query::Newest { .. } | Query::TopDevices { .. } => true,
         Query::Aggregates { .. } | Query::Buckets { .. } | Query::TotalBuckets { .. } => {
             answer.overlap != Overlap::None
         }
@@ -125,24 +124,29 @@ impl Compare<'_> {
             }
             Query::Aggregates { devices, signals, aggregates, range } => {
                 let devices = self.truth.devices(&devices);
-                let expected = self.truth_of_groups(&devices, (&signals, &aggregates), range, None);
+                let expected = groups::of_each(self.truth, &devices, (&signals, &aggregates), range, None);
                 self.figures(expected.into_iter())
             }
             Query::Buckets { devices, signals, aggregates, range, width } => {
                 let devices = self.truth.devices(&devices);
-                let expected = self.truth_of_groups(&devices, (&signals, &aggregates), range, Some(width));
+                let expected = groups::of_each(self.truth, &devices, (&signals, &aggregates), range, Some(width));
                 self.figures(expected.into_iter())
             }
             Query::TotalBuckets { devices, signals, aggregates, range, width, newest } => {
                 let devices = self.truth.devices(&devices);
                 let figures = (&signals[..], &aggregates[..]);
                 let Some(newest) = newest else {
-                    let expected = self.truth_of_all(&devices, figures, range, width);
+                    let expected = groups::of_all(self.truth, &devices, figures, range, width);
                     return self.figures(expected.into_values().flatten());
                 };
-                let expected = self.truth_of_newest(&devices, figures, (range, width), newest);
+                let expected = groups::newest_of_all(self.truth, &devices, figures, (range, width), newest);
                 let rows = newest.saturating_mul(aggregates.len() as u64);
                 self.first_figures(expected.into_values().rev().flatten(), rows)
+            }
+            Query::TopDevices { devices, signal, aggregate, range, limit } => {
+                let devices = self.truth.devices(&devices);
+                let figures = groups::of_each(self.truth, &devices, (&[signal], &[aggregate]), range, None);
+                self.top(figures, (signal, aggregate), limit)
             }
             Query::Count => self.count(),
             Query::Newest { .. } | Query::LastPoints { .. } => Ok(()),
@@ -243,67 +247,27 @@ impl Compare<'_> {
         Some(ExpectedFigures { device, timestamp_ns: 0, certain: figure.is_certain(), values })
     }
 
-    /// The figures of each device, or of each of its buckets.
-    fn truth_of_groups(
-        &mut self,
-        devices: &[u32],
-        (signals, aggregates): (&[SignalId], &[Aggregate]),
-        range: TimeRange,
-        width: Option<BucketWidth>,
-    ) -> Vec<ExpectedFigures> {
-        let (mut expected, mut group) = (Vec::new(), None);
-        let mut figures = vec![Figure::default(); signals.len()];
-        let _ = self.truth.walk(devices, range, &mut |row| {
-            let of_row = (row.device, width.map_or(0, |width| width.start_of(row.timestamp_ns)));
-            if let Some(ended) = group.replace(of_row).filter(|&group| group != of_row) {
-                expected.extend(ExpectedFigures::of(ended, &figures, aggregates));
-                figures.fill(Figure::default());
-            }
-            figures.iter_mut().zip(signals).for_each(|(figure, &signal)| figure.add(row.number(signal), row.certain));
-            ControlFlow::Continue(())
-        });
-        if let Some(last) = group {
-            expected.extend(ExpectedFigures::of(last, &figures, aggregates));
-        }
-        expected
-    }
-
-    /// The figures of each bucket of all devices together.
-    fn truth_of_all(
-        &mut self,
-        devices: &[u32],
-        (signals, aggregates): (&[SignalId], &[Aggregate]),
-        range: TimeRange,
-        width: BucketWidth,
-    ) -> BTreeMap<i64, Vec<ExpectedFigures>> {
-        let mut buckets = BTreeMap::new();
-        let _ = self.truth.walk(devices, range, &mut |row| {
-            let start = width.start_of(row.timestamp_ns);
-            let figures = buckets.entry(start).or_insert_with(|| vec![Figure::default(); signals.len()]);
-            figures.iter_mut().zip(signals).for_each(|(figure, &signal)| figure.add(row.number(signal), row.certain));
-            ControlFlow::Continue(())
-        });
-        let of = |(start, figures): (i64, Vec<Figure>)| (start, ExpectedFigures::of((0, start), &figures, aggregates));
-        buckets.into_iter().map(of).collect()
-    }
-
-    /// The same as far back as the newest buckets may lie: in the end of the stretch that as many fill, where each of these
-    /// certainly holds a value, else in all of it.
-    fn truth_of_newest(
-        &mut self,
-        devices: &[u32],
-        figures: (&[SignalId], &[Aggregate]),
-        (range, width): (TimeRange, BucketWidth),
-        newest: u64,
-    ) -> BTreeMap<i64, Vec<ExpectedFigures>> {
-        let is_certain = |rows: &Vec<ExpectedFigures>| rows.iter().all(|row| row.certain);
-        if let Some(end) = width.last_of(range, newest) {
-            let expected = self.truth_of_all(devices, figures, end, width);
-            if expected.values().filter(|rows| is_certain(rows)).count() as u64 == newest {
-                return expected;
-            }
-        }
-        self.truth_of_all(devices, figures, range, width)
+    fn top(
+        &self,
+        figures: Vec<ExpectedFigures>,
+        (signal, aggregate): (SignalId, Aggregate),
+        limit: u64,
+    ) -> Result<(), String> {
+        let standing = |ExpectedFigures { device, certain, values, .. }: ExpectedFigures| {
+            values.first().map(|&bounds| (device, Standing { certain, bounds }))
+        };
+        let standings = figures.into_iter().filter_map(standing).collect();
+        let value_type = self.truth.history().dataset.schema().signals()[usize::from(signal)].value_type;
+        let rows = self.answer.rows.iter().flat_map(|rows| (0..rows.len()).map(move |row| (row, rows)));
+        let figure = |(row, rows): (usize, &iotbench_core::Chunk)| {
+            let got = rows.columns.first().and_then(|column| column.get(row)).and_then(|value| value.as_f64());
+            let (device, time) = (rows.devices.get(row).copied(), rows.timestamps_ns.get(row).copied());
+            let whole = device.zip(got).filter(|_| time == Some(0));
+            whole.ok_or_else(|| format!("row {row} has no device and figure, or a time: {device:?}, {got:?}, {time:?}"))
+        };
+        let answered: Vec<_> = rows.map(figure).collect::<Result<_, _>>()?;
+        let exactness = self.exactness;
+        Top { standings, limit, aggregate, value_type, exactness }.compare(&answered)
     }
 
     fn count(&self) -> Result<(), String> {
@@ -396,29 +360,6 @@ fn is_answered(answer: &KeptAnswer, row: &Row<'_>) -> bool {
 
 fn from(ns: i64) -> TimeRange {
     TimeRange { from: Bound::Included(ns), to: Bound::Unbounded }
-}
-
-/// The figures of one aggregate of a device, or of one of its buckets.
-struct ExpectedFigures {
-    device: u32,
-    /// The beginning of the bucket; 0 without buckets.
-    timestamp_ns: i64,
-    /// Whether there has to be a row of them.
-    certain: bool,
-    /// One a signal.
-    values: Vec<Bounds>,
-}
-
-impl ExpectedFigures {
-    /// The figures of a device and time, aggregate by aggregate.
-    fn of((device, timestamp_ns): (u32, i64), figures: &[Figure], aggregates: &[Aggregate]) -> Vec<Self> {
-        let certain = figures.iter().all(Figure::is_certain);
-        let row = |&aggregate: &Aggregate| {
-            let values: Option<Vec<_>> = figures.iter().map(|figure| figure.of(aggregate)).collect();
-            values.map(|values| Self { device, timestamp_ns, certain, values })
-        };
-        aggregates.iter().filter_map(row).collect()
-    }
 }
 
 #[cfg(test)]

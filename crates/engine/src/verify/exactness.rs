@@ -82,12 +82,15 @@ impl Exactness {
 
     /// Whether a figure is one that may be.
     pub fn same_figure(&self, got: f64, bounds: Bounds) -> bool {
-        let Bounds { least, greatest, magnitude, count } = bounds;
+        let expected = if got < bounds.least { bounds.least } else { got.min(bounds.greatest) };
+        (got - expected).abs() <= self.figure_error(expected, bounds)
+    }
+
+    /// How far a figure may be off that a database works out, where it should be this one within its bounds.
+    pub fn figure_error(&self, expected: f64, Bounds { magnitude, count, .. }: Bounds) -> f64 {
         let decimal = if self.decimal { DECIMAL_ERROR * magnitude } else { 0.0 };
         let added_up = if self.adds_up_32_bit { SINGLE_ROUNDING * count * magnitude } else { 0.0 };
-        let expected = if got < least { least } else { got.min(greatest) };
-        (got - expected).abs()
-            <= decimal.max(added_up).max(self.absolute).max(FIGURE_ERROR * expected.abs().max(magnitude))
+        decimal.max(added_up).max(self.absolute).max(FIGURE_ERROR * expected.abs().max(magnitude))
     }
 }
 

@@ -19,7 +19,7 @@ use iotbench_backend_kit::{
     fold::Fold,
     millis::{Millis, NS_PER_MS},
     refuse::refuse_unknown_signals,
-    total,
+    top, total,
 };
 use iotbench_core::{
     ComputedBy, Counts, Error, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, ValueType,
@@ -217,6 +217,9 @@ impl Reader for DatabusReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         if let Some(total) = total::answer(self, query, sink).await {
             return total;
+        }
+        if let Some(top) = top::answer(self, query, sink).await {
+            return top;
         }
         refuse_unknown_signals(query, &self.table)?;
         let all = Arc::clone(&self.all_signals);

@@ -26,7 +26,7 @@ use iotbench_backend_kit::{
     line_protocol::VALUE,
     refuse::refuse_unknown_signals,
     span::Span,
-    total,
+    top, total,
 };
 use iotbench_core::{
     ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TableSpec, ValueType,
@@ -166,6 +166,9 @@ impl Reader for InfluxReader {
             && let Some(total) = total::answer(self, query, sink).await
         {
             return total;
+        }
+        if let Some(top) = top::answer(self, query, sink).await {
+            return top;
         }
         let (table, all) = (Arc::clone(&self.table), Arc::clone(&self.all_signals));
         let ask = Ask::of(query, &all).filter(Ask::wants_something).and_then(|ask| ask.within(ALL));

@@ -22,7 +22,7 @@ use iotbench_backend_kit::{
     fold::Fold,
     metrics::{Cell, DEVICE, Millis, Newest, device_number, number, one_point, push},
     refuse::refuse_unknown_signals,
-    total,
+    top, total,
 };
 use iotbench_core::{ComputedBy, Error, Query, Reader, Reply, SignalId, Sink, TableSpec, ValueType};
 use points::points;
@@ -144,6 +144,9 @@ impl Reader for KairosReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         if let Some(total) = total::answer(self, query, sink).await {
             return total;
+        }
+        if let Some(top) = top::answer(self, query, sink).await {
+            return top;
         }
         refuse_unknown_signals(query, &self.table)?;
         let all = Arc::clone(&self.all_signals);

@@ -82,6 +82,10 @@ impl Shape for BulkShape {
         Ok(0)
     }
 
+    fn top(&self, _of: &Ask<'_>, _function: &str) -> Result<Statement, Error> {
+        Err(Error::new(Cause::Client, "the server does not look into the records of layout bulk"))
+    }
+
     fn greatest(&self, _of: &Ask<'_>) -> Result<Option<Statement>, Error> {
         Ok(None)
     }

@@ -43,6 +43,21 @@ impl MariaDbReader {
         answer.finish(bytes, self.shape.computed_by())
     }
 
+    /// The devices with the greatest figure of a signal, by one statement.
+    pub(super) async fn top(&mut self, ask: &Ask<'_>, function: &str, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let mut answer = Answer::new(sink, [ValueType::F64]);
+        let mut bytes = 0;
+        if let Some(devices) = ask.devices.in_table(&self.place.table) {
+            let statement = self.shape.top(&Ask { devices, ..*ask }, function)?;
+            let query = sqlx::query_with(&statement.sql, statement.arguments);
+            for row in query.fetch_all(&mut self.connection).await.map_err(|e| classify(&e))? {
+                answer.figures(cell(&row, 0)?, [cell(&row, 1)?])?;
+                bytes += 12;
+            }
+        }
+        answer.finish(bytes, ComputedBy::Server)
+    }
+
     pub(super) async fn figures(&mut self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let Some(grouping) = Grouping::of(ask.what).filter(|_| self.shape.computed_by() == ComputedBy::Server) else {
             let mut fold = Fold::new(ask, sink);

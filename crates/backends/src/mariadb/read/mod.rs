@@ -26,7 +26,8 @@ use iotbench_backend_kit::{
     filter::Filter,
     refuse::refuse_signals_beyond,
     span::Span,
-    total,
+    sql::function,
+    top, total,
 };
 use iotbench_core::{
     Chunk, ComputedBy, Counts, Error, Layout, Predicate, Query, Reader, Reply, SignalId, Sink, StatementCall,
@@ -96,6 +97,10 @@ impl MariaDbReader {
         match (ask.what, ask.order, ask.predicate) {
             (What::Count, ..) => self.count_row(sink).await,
             (What::Figures(_) | What::Buckets(..), ..) => self.figures(ask, sink).await,
+            (What::Top(aggregate), ..) => match function(aggregate) {
+                Some(function) => self.top(ask, function, sink).await,
+                None => Ok(NOTHING_BY_CLIENT),
+            },
             (What::Greatest, ..) => self.greatest(ask, sink).await,
             (What::FirstOfEach, ..) => self.first_of_each(ask, sink).await,
             (_, Order::Least, _) => self.minimum(ask, sink).await,
@@ -279,6 +284,12 @@ impl MariaDbReader {
         Ok(counts)
     }
 
+    /// Whether the server finds the devices with the greatest figure that is asked for.
+    fn groups_devices(&self, query: &Query) -> bool {
+        let has_function = matches!(query, Query::TopDevices { aggregate, .. } if function(*aggregate).is_some());
+        has_function && self.shape.computed_by() == ComputedBy::Server
+    }
+
     /// Whether a query is answered by several statements, which must see one state of the database.
     fn needs_snapshot(&self, ask: &Ask<'_>) -> bool {
         let devices = ask.devices.list().map_or(usize::MAX, <[u32]>::len);
@@ -325,6 +336,11 @@ impl Reader for MariaDbReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         if let Some(total) = total::answer(self, query, sink).await {
             return total;
+        }
+        if !self.groups_devices(query)
+            && let Some(top) = top::answer(self, query, sink).await
+        {
+            return top;
         }
         refuse_signals_beyond(query, self.place.table.schema.width())?;
         let all_signals = Arc::clone(&self.all_signals);

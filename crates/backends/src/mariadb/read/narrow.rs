@@ -2,10 +2,18 @@
 
 use super::{
     ReadTable,
-    points::{Points, Shape, Values, cell, decode, figures_sql, number_sql, out_of_range, rank_sql, take_figures},
+    points::{
+        Points, Shape, Values, cell, decode, figures_sql, number_sql, out_of_range, rank_sql, take_figures, top_sql,
+    },
     selection::{Selection, Statement},
 };
-use iotbench_backend_kit::{ask::Ask, figures::Collected, second::join, span::Span, sql::Grouping};
+use iotbench_backend_kit::{
+    ask::Ask,
+    figures::Collected,
+    second::join,
+    span::Span,
+    sql::{Grouping, greatest_first},
+};
 use iotbench_core::{ComputedBy, Error, ReplyColumn, SignalId, ValueType};
 use sqlx::mysql::MySqlRow;
 use std::sync::Arc;
@@ -92,6 +100,13 @@ impl Shape for NarrowShape {
         let (group, number): (_, u16) = ((of.device(), cell(row, 0)?), cell(row, 1)?);
         let Some(signal) = of.signals.iter().position(|&signal| signal == number) else { return Ok(16) };
         Ok(16 + take_figures(row, 2, (group, signal, of.signals.len()), grouping, figures)?)
+    }
+
+    fn top(&self, of: &Ask<'_>, function: &str) -> Result<Statement, Error> {
+        let number = number_sql(MEASUREMENT, self.value_type);
+        let mut statement = self.rows(&top_sql(self.place.has_device(), function, &number), of)?;
+        statement.push(&greatest_first(&number, of.limit));
+        Ok(statement)
     }
 
     fn greatest(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error> {

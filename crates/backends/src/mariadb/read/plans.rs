@@ -69,6 +69,10 @@ impl Shape for Overheard {
         self.shape.take_group(row, of, grouping, figures)
     }
 
+    fn top(&self, of: &Ask<'_>, function: &str) -> Result<Statement, Error> {
+        self.shape.top(of, function)
+    }
+
     fn greatest(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error> {
         self.shape.greatest(of)
     }

@@ -59,6 +59,10 @@ pub(crate) trait Shape: Send + Sync {
         figures: &mut Collected,
     ) -> Result<u64, Error>;
 
+    /// The query for the devices with the greatest figure of a signal, by this function: device and figure. Not asked where the
+    /// client aggregates.
+    fn top(&self, of: &Ask<'_>, function: &str) -> Result<Statement, Error>;
+
     /// The query for the greatest number of a signal over the first datapoints; `None` where the server cannot tell.
     fn greatest(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error>;
 }
@@ -119,6 +123,12 @@ pub(crate) fn rank_sql(value: &str, value_type: ValueType) -> String {
 /// Figures of a number as 64-bit floats, each with a comma before it: the server would answer with decimals.
 pub(crate) fn figures_sql(number: &str, grouping: &Grouping<'_>) -> String {
     grouping.columns(&format!("{number} + 0e0"))
+}
+
+/// The columns of [`Shape::top`], of a number.
+pub(crate) fn top_sql(has_device: bool, function: &str, number: &str) -> String {
+    let device = if has_device { "`device`" } else { "0" };
+    format!("{device}, {function}({number} + 0e0) + 0e0")
 }
 
 /// Notes the figures of one signal, which stand in a row from a cell on; gives their bytes.

@@ -2,11 +2,17 @@
 
 use super::{
     ReadTable,
-    points::{Points, Shape, Values, cell, decode, figures_sql, number_sql, rank_sql, take_figures},
+    points::{Points, Shape, Values, cell, decode, figures_sql, number_sql, rank_sql, take_figures, top_sql},
     selection::{Selection, Statement},
 };
 use crate::mariadb::layout::quoted;
-use iotbench_backend_kit::{ask::Ask, figures::Collected, json::read_object, span::Span, sql::Grouping};
+use iotbench_backend_kit::{
+    ask::Ask,
+    figures::Collected,
+    json::read_object,
+    span::Span,
+    sql::{Grouping, greatest_first},
+};
 use iotbench_core::{Cause, ComputedBy, Error, Layout, ReplyColumn, SignalId, ValueType};
 use sqlx::mysql::MySqlRow;
 use std::sync::Arc;
@@ -128,6 +134,13 @@ impl Shape for RecordShape {
             let of = (group, signal, signals);
             Ok(bytes + take_figures(row, of_signal(signal), of, grouping, figures)?)
         })
+    }
+
+    fn top(&self, of: &Ask<'_>, function: &str) -> Result<Statement, Error> {
+        let number = self.number(of.signal);
+        let mut statement = self.of_stretch(&top_sql(self.place.has_device(), function, &number), of)?;
+        statement.push(&greatest_first(&number, of.limit));
+        Ok(statement)
     }
 
     fn greatest(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error> {

@@ -15,6 +15,9 @@ use mongodb::bson::{Bson, Document, RawBsonRef, RawDocument, doc};
 /// The field of the bucket that a document is in.
 const BUCKET: &str = "_bucket";
 
+/// The field of how many values there are.
+const COUNT: &str = "_count";
+
 /// What is asked for.
 pub(crate) struct Figures<'a> {
     pub(crate) devices: Asked<'a>,
@@ -27,6 +30,8 @@ pub(crate) struct Figures<'a> {
     pub(crate) is_total: bool,
     /// Of the buckets of all devices together only so many of the newest.
     pub(crate) newest: Option<u64>,
+    /// Only of so many devices, those with the greatest figure.
+    pub(crate) top: Option<u64>,
 }
 
 impl<'a> Figures<'a> {
@@ -34,7 +39,8 @@ impl<'a> Figures<'a> {
     pub(crate) fn of(ask: &Ask<'a>, aggregates: &'a [Aggregate], width: Option<BucketWidth>) -> Self {
         let Ask { devices, signals, span, .. } = *ask;
         let is_total = matches!(ask.what, What::TotalBuckets(..));
-        Self { devices, signals, aggregates, span, width, is_total, newest: ask.newest() }
+        let top = matches!(ask.what, What::Top(_)).then_some(ask.limit);
+        Self { devices, signals, aggregates, span, width, is_total, newest: ask.newest(), top }
     }
 
     /// The stages that give a document a device, by device, or a bucket of one; in layout narrow one of each signal.
@@ -71,6 +77,18 @@ impl<'a> Figures<'a> {
                 let number = if read_first { format!("$n{signal}").into() } else { shape.number(signal) };
                 group.insert(field, accumulator(aggregate, number));
             }
+        }
+        if let (Some(limit), [signal, ..]) = (self.top, self.signals) {
+            let figure = if is_narrow { "f0".to_owned() } else { format!("f0_{signal}") };
+            let number = if read_first { format!("$n{signal}").into() } else { shape.number(*signal) };
+            group.insert(COUNT, accumulator(Aggregate::Count, number));
+            stages.extend([
+                doc! { "$group": group },
+                doc! { "$match": { COUNT: { "$gt": 0 } } },
+                doc! { "$sort": { figure: -1, "_id": 1 } },
+            ]);
+            stages.extend(i64::try_from(limit).map(|limit| doc! { "$limit": limit }));
+            return stages;
         }
         let direction = if self.newest.is_some() { -1 } else { 1 };
         stages.extend([doc! { "$group": group }, doc! { "$sort": { "_id": direction } }]);

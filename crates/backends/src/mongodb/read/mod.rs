@@ -75,6 +75,7 @@ impl MongoReader {
             What::TotalBuckets(aggregates, width) => {
                 self.figures(&Figures::of(&ask, aggregates, Some(width)), sink).await
             }
+            What::Top(aggregate) => self.figures(&Figures::of(&ask, &[aggregate], None), sink).await,
             What::Count => self.count_row(sink).await,
         }
     }

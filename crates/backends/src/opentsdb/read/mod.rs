@@ -22,7 +22,7 @@ use iotbench_backend_kit::{
     fold::Fold,
     metrics::{Cell, Millis, Newest, number, one_point, points, push},
     refuse::refuse_unknown_signals,
-    total,
+    top, total,
 };
 use iotbench_core::{Aggregate, ComputedBy, Error, Query, Reader, Reply, SignalId, Sink, TableSpec, ValueType};
 use signal::OneSignal;
@@ -180,6 +180,9 @@ impl Reader for OpenTsdbReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         if let Some(total) = total::answer(self, query, sink).await {
             return total;
+        }
+        if let Some(top) = top::answer(self, query, sink).await {
+            return top;
         }
         refuse_unknown_signals(query, &self.table)?;
         let all = Arc::clone(&self.all_signals);

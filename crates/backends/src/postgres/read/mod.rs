@@ -26,7 +26,8 @@ use iotbench_backend_kit::{
     filter::Filter,
     fold::Fold,
     refuse::refuse_signals_beyond,
-    sql::Grouping,
+    sql::{Grouping, function},
+    top,
     total::no_first_of_all,
 };
 use iotbench_core::{
@@ -99,6 +100,10 @@ impl PostgresReader {
                 let statement = figures.of_buckets(&self.shape, &grouping, ask.newest())?;
                 self.figures(statement, (signals.len(), aggregates.len(), true), sink).await
             }
+            What::Top(aggregate) => match function(aggregate) {
+                Some(function) => self.top(&ask, function, sink).await,
+                None => top::answer(self, query, sink).await.unwrap_or(Ok(NOTHING_BY_CLIENT)),
+            },
             What::Count => self.count_row(sink).await,
         }
     }
@@ -178,6 +183,20 @@ impl PostgresReader {
                 bytes += 8 * of_signals.len() as u64;
                 answer.figures_at(device, start, of_signals)?;
             }
+        }
+        answer.finish(bytes, ComputedBy::Server)
+    }
+
+    /// Answers with rows of the device and its figure.
+    async fn top(&mut self, ask: &Ask<'_>, function: &str, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let statement = self.shape.top(ask, function)?;
+        let mut answer = Answer::new(sink, [ValueType::F64]);
+        let mut rows = sqlx::query_with(&statement.sql, statement.arguments).fetch(&mut self.connection);
+        let mut bytes = 0;
+        while let Some(row) = rows.try_next().await.map_err(|e| classify(&e))? {
+            let figure: Option<f64> = row.try_get(1).map_err(|e| classify(&e))?;
+            bytes += 12;
+            answer.figures(Cells::new(&row).device()?, [figure])?;
         }
         answer.finish(bytes, ComputedBy::Server)
     }

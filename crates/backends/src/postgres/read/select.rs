@@ -4,6 +4,7 @@ use super::{shape::Shape, statement::Statement};
 use iotbench_backend_kit::{
     ask::{Ask, Asked, Order},
     span::Span,
+    sql::greatest_first,
 };
 use iotbench_core::{Error, Layout, SignalId};
 
@@ -110,6 +111,18 @@ impl Shape {
         Ok(statement)
     }
 
+    /// The devices with the greatest figure of a signal: device and figure.
+    pub(crate) fn top(&self, ask: &Ask<'_>, function: &str) -> Result<Statement, Error> {
+        let mut statement = Statement::default();
+        let condition = self.condition(&mut statement, ask.devices, ask.span)?;
+        let (rows, of_signal, number) = (self.rows(), self.of_signals(ask.signals), self.number(ask.signal));
+        let first = greatest_first(&number, ask.limit);
+        statement.sql = format!(
+            "SELECT device, {function}({number})::double precision FROM {rows} WHERE {condition}{of_signal}{first}"
+        );
+        Ok(statement)
+    }
+
     /// Whole records of layout bulk: device, second, text.
     pub(crate) fn records(&self, devices: Asked<'_>, span: Span) -> Result<Statement, Error> {
         let mut statement = Statement::default();
@@ -194,6 +207,22 @@ mod tests {
         let sql = shown(shape(Layout::Wide, 1).select(&ask));
         let end = "AND ts BETWEEN $2 AND $3 AND \"a\"::double precision > $4 ORDER BY ts DESC LIMIT 1";
         assert!(sql.ends_with(end), "{sql}");
+    }
+
+    #[test]
+    fn devices_with_the_greatest_figure_are_one_grouping() {
+        let sql = |layout| {
+            let ask = Ask::stretch(Asked::All, &[1], Span::ALL).first(5, Order::Stretch);
+            shown(shape(layout, 2).top(&ask, "avg")).replace("::double precision", "")
+        };
+        assert_eq!(
+            sql(Layout::Wide),
+            "SELECT device, avg(\"select\") FROM (SELECT device, ts, ctid AS _place, \"a\", \"select\" FROM t) AS r WHERE ts \
+             BETWEEN $1 AND $2 GROUP BY 1 HAVING count(\"select\") > 0 ORDER BY 2 DESC, 1 LIMIT 5"
+        );
+        let narrow = sql(Layout::Narrow);
+        let end = " AND number = 1 GROUP BY 1 HAVING count(measurement) > 0 ORDER BY 2 DESC, 1 LIMIT 5";
+        assert!(narrow.starts_with("SELECT device, avg(measurement) FROM ") && narrow.ends_with(end), "{narrow}");
     }
 
     #[test]

@@ -192,6 +192,15 @@ impl Reader for QuestReader {
                 let of_each = Over::Buckets(width);
                 figures::answer(&mut self.client, &table, select, (ask.signals, aggregates, of_each), sink).await
             }
+            (What::Top(aggregate), _) => {
+                let mut answer = Answer::new(sink, [ValueType::F64]);
+                let take = |row: &[Cell<'_>]| match row {
+                    [device, figure] => answer.figures(device_of(device)?, [number(figure)?]),
+                    _ => Err(improper(&"a row of other cells than device and figure")),
+                };
+                let bytes = self.client.ask(&select.top(ask.signal, aggregate, ask.limit), take).await?;
+                answer.finish(bytes, ComputedBy::Server)
+            }
             (What::TotalBuckets(aggregates, _), _) if !have_totals(aggregates) => Err(no_first_of_all()),
             (What::TotalBuckets(aggregates, width), _) => {
                 let of_all = Over::TotalBuckets(width, ask.newest());

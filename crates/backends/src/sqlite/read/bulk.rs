@@ -59,6 +59,10 @@ impl Shape for BulkShape {
         Err(Error::new(Cause::Client, "SQLite does not look into the records of layout bulk"))
     }
 
+    fn top(&self, _: &Ask<'_>, _: &str) -> Result<String, Error> {
+        Err(Error::new(Cause::Client, "SQLite does not look into the records of layout bulk"))
+    }
+
     fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error> {
         let (mut max, mut left) = (None::<f64>, of.ask.limit);
         for_each(self, of, bytes, |point| {

@@ -20,8 +20,8 @@ use iotbench_backend_kit::{
     fold::Fold,
     refuse::refuse_signals_beyond,
     span::Span,
-    sql::Grouping,
-    total,
+    sql::{Grouping, function},
+    top, total,
 };
 use iotbench_core::{
     Aggregate, Chunk, ComputedBy, Counts, Error, Interrupt, Layout, Predicate, Query, Reader, Reply, SignalId, Sink,
@@ -61,6 +61,10 @@ impl SqliteReader {
         match (ask.what, ask.order, ask.predicate) {
             (What::Count, ..) => self.count_row(sink),
             (What::Figures(_) | What::Buckets(..), ..) => self.figures(&ask, sink),
+            (What::Top(aggregate), ..) => match function(aggregate) {
+                Some(function) => self.top(&ask, function, sink),
+                None => Ok(NOTHING_BY_CLIENT),
+            },
             (What::Greatest, ..) => self.greatest(&ask, sink),
             (What::FirstOfEach, ..) => self.range(&ask, sink),
             (_, Order::Least, _) => self.minimum(&ask, sink),
@@ -275,6 +279,29 @@ impl SqliteReader {
         answer.finish(bytes, self.shape.computed_by())
     }
 
+    /// Whether SQL finds the devices with the greatest figure that is asked for.
+    fn groups_devices(&self, query: &Query) -> bool {
+        let has_function = matches!(query, Query::TopDevices { aggregate, .. } if function(*aggregate).is_some());
+        has_function && self.shape.computed_by() == ComputedBy::Server
+    }
+
+    fn top(&self, ask: &Ask<'_>, function: &str, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let mut answer = Answer::new(sink, [ValueType::F64]);
+        let Some(devices) = ask.devices.in_table(&self.table) else { return answer.finish(0, ComputedBy::Server) };
+        let sql = self.shape.top(&Ask { devices, ..*ask }, function)?;
+        let mut bytes = 0;
+        let mut statement = self.connection.prepare_cached(&sql).map_err(|e| classify(&e))?;
+        bind(&mut statement, ask.device(), ask).map_err(|e| classify(&e))?;
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next().map_err(|e| classify(&e))? {
+            let cells = row.get(0).and_then(|device| Ok((device, row.get(1)?)));
+            let (device, figure) = cells.map_err(|e| classify(&e))?;
+            answer.figures(device, [figure])?;
+            bytes += 12;
+        }
+        answer.finish(bytes, ComputedBy::Server)
+    }
+
     /// The numbers of the first datapoint of a stretch in this order; none where there is no datapoint.
     fn numbers_of_first(&self, of: OfDevice<'_>, order: Order, bytes: &mut u64) -> Result<Vec<Option<f64>>, Error> {
         let mut numbers = Vec::new();
@@ -325,6 +352,11 @@ impl Reader for SqliteReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         if let Some(total) = total::answer(self, query, sink).await {
             return total;
+        }
+        if !self.groups_devices(query)
+            && let Some(top) = top::answer(self, query, sink).await
+        {
+            return top;
         }
         self.interruption.begin_call();
         self.answer(query, sink)

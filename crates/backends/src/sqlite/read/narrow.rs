@@ -3,10 +3,15 @@
 use super::{
     points::{OfDevice, Points, Shape, decode, order_by},
     record::{query_each, query_one},
-    selection::{condition, of_device},
+    selection::{condition, of_device, of_devices, top_columns},
 };
 use crate::sqlite::error::classify;
-use iotbench_backend_kit::{ask::Ask, figures::Collected, second::join, sql::Grouping};
+use iotbench_backend_kit::{
+    ask::Ask,
+    figures::Collected,
+    second::join,
+    sql::{Grouping, greatest_first},
+};
 use iotbench_core::{Cause, ComputedBy, Error, ReplyColumn, Schema, SignalId, TableSpec, ValueType};
 use rusqlite::{Row, Rows, fallible_streaming_iterator::FallibleStreamingIterator, types};
 use std::sync::Arc;
@@ -36,6 +41,11 @@ impl NarrowShape {
     }
 
     fn rows_sql(&self, signals: &[SignalId]) -> String {
+        self.rows_of(of_device(&self.table), signals)
+    }
+
+    /// The rows of devices, by the condition on them.
+    fn rows_of(&self, devices: &str, signals: &[SignalId]) -> String {
         let numbers = if signals.len() < self.table.schema.width() {
             let numbers: Vec<_> = signals.iter().map(ToString::to_string).collect();
             format!(" AND number IN ({})", numbers.join(", "))
@@ -43,10 +53,9 @@ impl NarrowShape {
             String::new()
         };
         format!(
-            "FROM {} WHERE {}(second, nanosecond) >= (:first_second, :first_nanosecond) \
+            "FROM {} WHERE {devices}(second, nanosecond) >= (:first_second, :first_nanosecond) \
              AND (second, nanosecond) <= (:last_second, :last_nanosecond){numbers}",
-            self.table.name,
-            of_device(&self.table)
+            self.table.name
         )
     }
 }
@@ -100,6 +109,13 @@ impl Shape for NarrowShape {
             }
             Ok(())
         })
+    }
+
+    fn top(&self, ask: &Ask<'_>, function: &str) -> Result<String, Error> {
+        let number = self.number(ask.signal);
+        let columns = top_columns(&self.table, function, number);
+        let rows = self.rows_of(&of_devices(&self.table, ask.devices), ask.signals);
+        Ok(format!("SELECT {columns} {rows}{}", greatest_first(number, ask.limit)))
     }
 
     fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error> {

@@ -42,6 +42,10 @@ impl Shape for Overheard {
         self.shape.grouped(of, grouping, figures, bytes)
     }
 
+    fn top(&self, ask: &Ask<'_>, function: &str) -> Result<String, Error> {
+        self.shape.top(ask, function)
+    }
+
     fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error> {
         self.shape.greatest(of, bytes)
     }

@@ -56,6 +56,10 @@ pub(crate) trait Shape: Send + Sync {
         bytes: &mut u64,
     ) -> Result<(), Error>;
 
+    /// The query for the devices with the greatest figure of a signal, by this function: device and figure. Not asked where the
+    /// client aggregates.
+    fn top(&self, ask: &Ask<'_>, function: &str) -> Result<String, Error>;
+
     /// The greatest number of a signal over the first datapoints.
     fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error>;
 }

@@ -2,10 +2,15 @@
 
 use super::{
     points::{OfDevice, Points, Shape, decode, order_by},
-    selection::{bind, condition, of_device},
+    selection::{bind, condition, of_device, of_devices, top_columns},
 };
 use crate::sqlite::{error::classify, layout::quoted};
-use iotbench_backend_kit::{ask::Ask, figures::Collected, json::read_object, sql::Grouping};
+use iotbench_backend_kit::{
+    ask::Ask,
+    figures::Collected,
+    json::read_object,
+    sql::{Grouping, greatest_first},
+};
 use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, ReplyColumn, Schema, SignalId, TableSpec, ValueType};
 use rusqlite::{Connection, Row, Rows, types::ValueRef};
 use std::sync::Arc;
@@ -49,7 +54,12 @@ impl RecordShape {
     }
 
     fn rows_sql(&self) -> String {
-        format!("FROM {} WHERE {}ts BETWEEN :first AND :last", self.table.name, of_device(&self.table))
+        self.rows_of(of_device(&self.table))
+    }
+
+    /// The rows of devices, by the condition on them.
+    fn rows_of(&self, devices: &str) -> String {
+        format!("FROM {} WHERE {devices}ts BETWEEN :first AND :last", self.table.name)
     }
 }
 
@@ -111,6 +121,13 @@ impl Shape for RecordShape {
             })?;
         }
         Ok(())
+    }
+
+    fn top(&self, ask: &Ask<'_>, function: &str) -> Result<String, Error> {
+        let number = self.number(ask.signal);
+        let columns = top_columns(&self.table, function, &number);
+        let rows = self.rows_of(&of_devices(&self.table, ask.devices));
+        Ok(format!("SELECT {columns} {rows}{}", greatest_first(&number, ask.limit)))
     }
 
     fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error> {

@@ -1,6 +1,9 @@
 //! The conditions of the SQL that selects datapoints of one device, and its parameters.
 
-use iotbench_backend_kit::{ask::Ask, second::split};
+use iotbench_backend_kit::{
+    ask::{Ask, Asked},
+    second::split,
+};
 use iotbench_core::{Predicate, TableSpec};
 use rusqlite::Statement;
 
@@ -25,6 +28,23 @@ pub(crate) fn widened(predicate: Predicate) -> Predicate {
 /// The condition on the device, where the table has that column.
 pub(crate) fn of_device(table: &TableSpec) -> &'static str {
     if table.has_device_column() { "device = :device AND " } else { "" }
+}
+
+/// The condition on the devices that are asked for, where the table has that column.
+pub(crate) fn of_devices(table: &TableSpec, devices: Asked<'_>) -> String {
+    match devices.list() {
+        Some(list) if table.has_device_column() => {
+            let list: Vec<_> = list.iter().map(ToString::to_string).collect();
+            format!("device IN ({}) AND ", list.join(", "))
+        }
+        _ => String::new(),
+    }
+}
+
+/// The columns of the devices with the greatest figure.
+pub(crate) fn top_columns(table: &TableSpec, function: &str, number: &str) -> String {
+    let device = if table.has_device_column() { "device" } else { "0" };
+    format!("{device}, {function}({number}) + 0e0")
 }
 
 /// Binds what the SQL names of `:device`, `:first`, `:last`, both also as second and nanosecond, and `:limit`.

@@ -23,7 +23,7 @@ use iotbench_backend_kit::{
     fold::Fold,
     millis::{Millis, ns},
     refuse::refuse_unknown_signals,
-    total,
+    top, total,
 };
 use iotbench_core::{
     ComputedBy, Error, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, Value, ValueType,
@@ -143,6 +143,9 @@ impl Reader for VictoriaReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         if let Some(total) = total::answer(self, query, sink).await {
             return total;
+        }
+        if let Some(top) = top::answer(self, query, sink).await {
+            return top;
         }
         refuse_unknown_signals(query, &self.table)?;
         let all = Arc::clone(&self.all_signals);

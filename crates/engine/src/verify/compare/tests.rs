@@ -7,7 +7,8 @@ use crate::{
 };
 use iotbench_backends::BACKENDS;
 use iotbench_core::{
-    Batch, Database, Domain, Layout, Marker, Name, OpenRequest, Predicate, Registry, Run, Settings, TableSpec, Target,
+    Batch, BucketWidth, Database, Domain, Layout, Marker, Name, OpenRequest, Predicate, Registry, Run, Settings,
+    TableSpec, Target,
 };
 use iotbench_simulator::{Dataset, DatasetConfig};
 use proptest::prelude::*;
@@ -90,10 +91,16 @@ fn queries(from_ns: i64) -> Vec<Query> {
         total_buckets(since, None),
         total_buckets(since, Some(3)),
         total_buckets(TimeRange { from: Bound::Unbounded, to: Bound::Excluded(from_ns) }, Some(2)),
+        top(Aggregate::Mean, since),
+        top(Aggregate::Count, since),
         Query::Aggregates { devices, signals, aggregates, range: since },
         near(Predicate::Above(0.0), Direction::FirstAfter(from_ns)),
         near(Predicate::Below(0.0), Direction::LastBefore(i64::MAX)),
     ]
+}
+
+fn top(aggregate: Aggregate, range: TimeRange) -> Query {
+    Query::TopDevices { devices: Devices::All, signal: 1, aggregate, range, limit: 2 }
 }
 
 fn filter(range: TimeRange, all_signals: bool) -> Query {
@@ -238,6 +245,22 @@ fn a_bucket_of_another_time_a_wrong_figure_and_a_missing_row_are_found() {
     };
     assert_eq!(kept_in_part(1), "Right");
     assert_eq!(kept_in_part(2), format!("{} rows were answered, and there are {rows}", rows + 1));
+}
+
+#[test]
+fn a_device_in_the_wrong_place_is_found() {
+    let (certain, _) = states(&Overlap::None);
+    let query = top(Aggregate::Mean, TimeRange::ALL);
+    let answer = ask(&*database(&*dataset(), &certain), &query, &Overlap::None);
+    let finding = |change: &dyn Fn(&mut iotbench_core::Chunk)| {
+        let mut answer = answer.clone();
+        change(answer.rows.as_mut().unwrap());
+        compare(&mut Truth::new(history()), &answer, EXACT)
+    };
+    assert_eq!(finding(&|_| {}), Finding::Right);
+    assert!(matches!(finding(&|rows| rows.devices.swap(0, 1)), Finding::Wrong(_)), "each with the other's figure");
+    assert!(matches!(finding(&|rows| rows.timestamps_ns[1] = 5), Finding::Wrong(_)), "with a time");
+    assert_eq!(finding(&|rows| shorten(rows)), Finding::Wrong("device 1 is missing".into()));
 }
 
 /// Answers as a database would give them that takes other buckets for the newest, or gives too few or too many.

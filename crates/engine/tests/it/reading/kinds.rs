@@ -163,6 +163,15 @@ fn figures_of_the_newest_time_buckets_of_several_devices_together() {
 }
 
 #[test]
+fn the_devices_with_the_greatest_figure() {
+    let top = |rest: &str| format!("{{ kind = \"top_devices\", window = \"1s\", records = 3{rest} }}");
+    every_layout_answers(PMU, 5, 300, &top(""), &[]);
+    for figure in ["min", "max", "sum", "count"] {
+        every_layout_answers(PMU, 5, 300, &top(&format!(", aggregates = [\"{figure}\"]")), &[]);
+    }
+}
+
+#[test]
 fn an_open_loop_asks_as_its_schedule_says() {
     let group = "load = { model = \"open\", rate = 200 }";
     let text = profile(PMU, 4, 300, group, r#"{ kind = "read_signal", window = "1s" }"#);
@@ -211,9 +220,12 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
         (refused(10, r#"{ kind = "buckets", width = "1us" }"#, &[]), "the window has more than 100000 of them"),
         (refused(10, r#"{ kind = "buckets", aggregates = ["max", "max"] }"#, &[]), "max stands there twice"),
         (refused(10, r#"{ kind = "buckets", devices = 5 }"#, &[]), "devices"),
+        (refused(10, r#"{ kind = "top_devices", records = 5 }"#, &[]), "5 of a history of 4 devices"),
+        (refused(10, r#"{ kind = "top_devices", aggregates = ["min", "max"] }"#, &[]), "write one"),
+        (refused(10, r#"{ kind = "top_devices", aggregates = ["first"] }"#, &[]), "not the first value"),
         (refused(10, r#"{ kind = "newest_buckets", records = 5 }"#, &[]), "width: write how long a bucket is"),
         (refused(10, r#"{ kind = "newest_buckets", width = "1s", records = 200000 }"#, &[]), "records"),
-        (refused(10, r#"{ kind = "newest_buckets", width = "1s", aggregates = ["last"] }"#, &[]), "no last value"),
+        (refused(10, r#"{ kind = "newest_buckets", width = "1s", aggregates = ["last"] }"#, &[]), "not the last value"),
         (refused(10, r#"{ kind = "newest_buckets", width = "1s", devices = 5 }"#, &[]), "devices"),
         (refused(10, r#"{ kind = "mean_device", signals = ["nothing"] }"#, &[]), "nothing"),
         (refused(10, &read(""), &["groups.0.load.model=paced"]), "put reads into a group of their own"),

@@ -57,6 +57,7 @@ fn in_the_newest_records() {
 fn in_figures() {
     every_lie_is_found(r#"{ kind = "mean_device" }"#);
     every_lie_is_found(r#"{ kind = "dashboard", window = "2s" }"#);
+    every_lie_is_found(r#"{ kind = "top_devices", window = "1s", records = 2 }"#);
     every_lie_is_found(r#"{ kind = "newest_buckets", width = "1s", records = 3, devices = 2 }"#);
     every_lie_is_found(r#"{ kind = "max_records", records = 50 }"#);
     every_lie_is_found(r#"{ kind = "buckets", window = "2s", aggregates = ["sum", "first"] }"#);

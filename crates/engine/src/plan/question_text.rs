@@ -1,0 +1,71 @@
+//! A question in words, as a plan is shown.
+
+use super::Question;
+use crate::units::Span;
+use iotbench_core::{Aggregate, BucketWidth, Predicate};
+use std::{fmt, time::Duration};
+
+impl fmt::Display for Question {
+    /// What is asked for.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Signal { devices, window_ns, .. } => {
+                let window = Span(Duration::from_nanos(*window_ns));
+                write!(f, "{window} of a signal of {devices}")
+            }
+            Self::Records { records } => write!(f, "{records} consecutive records of a device"),
+            Self::Newest { records } => write!(f, "the newest {records} records"),
+            Self::LastPoints { devices } => write!(f, "the newest record of each of {devices}"),
+            Self::Device => f.write_str("all records of a device"),
+            Self::Cycle { strategy, .. } => write!(f, "the machine cycle around a random moment ({strategy})"),
+            Self::Max { records, .. } => write!(f, "the greatest of a signal over {records} consecutive records"),
+            Self::Mean { signals } => write!(f, "the mean of {} signals of a device", signals.len()),
+            Self::Filter { predicate, devices, window_ns, records, .. } => {
+                let window = Span(Duration::from_nanos(*window_ns));
+                let condition = match predicate {
+                    Predicate::Above(limit) => format!("above {limit}"),
+                    Predicate::Below(limit) => format!("below {limit}"),
+                };
+                match records {
+                    false => write!(f, "the values {condition} of a signal of {devices} over {window}"),
+                    true => write!(f, "the records with a signal {condition} of {devices} over {window}"),
+                }
+            }
+            Self::Figures { signals, aggregates, devices, window_ns } => {
+                let (figures, window) = (listed(aggregates), Span(Duration::from_nanos(*window_ns)));
+                write!(f, "{figures} of {} signals of {devices} over {window}", signals.len())
+            }
+            Self::Buckets { signals, aggregates, devices, window_ns, width, together } => {
+                let (figures, count) = (listed(aggregates), signals.len());
+                let (window, width) = (Span(Duration::from_nanos(*window_ns)), length(*width));
+                let together = if *together { " together" } else { "" };
+                write!(f, "{figures} of {count} signals of {devices}{together} in buckets of {width} over {window}")
+            }
+            Self::NewestBuckets { signals, aggregates, devices, width, buckets } => {
+                let (figures, count) = (listed(aggregates), signals.len());
+                let width = length(*width);
+                write!(
+                    f,
+                    "{figures} of {count} signals of {devices} together in the newest {buckets} buckets of {width}"
+                )
+            }
+            Self::TopDevices { aggregate, count, devices, window_ns, .. } => {
+                let window = Span(Duration::from_nanos(*window_ns));
+                write!(f, "the {count} of {devices} with the greatest {aggregate} of a signal over {window}")
+            }
+            Self::Dashboard { signals, window_ns } => {
+                let window = Span(Duration::from_nanos(*window_ns));
+                write!(f, "last, least, mean and greatest of {} signals over the newest {window}", signals.len())
+            }
+            Self::Statement(own) => write!(f, "what you wrote, over {}", Span(Duration::from_nanos(own.window_ns))),
+        }
+    }
+}
+
+fn listed(aggregates: &[Aggregate]) -> String {
+    aggregates.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn length(width: BucketWidth) -> Span {
+    Span(Duration::from_nanos(width.as_ns().unsigned_abs()))
+}

@@ -1,0 +1,95 @@
+//! The figures that an answer has to hold, worked out of the truth: of each device, of each of its time buckets, or of each bucket of
+//! several devices together.
+
+use super::{
+    figure::{Bounds, Figure},
+    truth::Truth,
+};
+use iotbench_core::{Aggregate, BucketWidth, SignalId, TimeRange};
+use std::{collections::BTreeMap, ops::ControlFlow};
+
+/// The figures of one aggregate of a device, or of one of its buckets.
+pub(super) struct ExpectedFigures {
+    pub(super) device: u32,
+    /// The beginning of the bucket; 0 without buckets.
+    pub(super) timestamp_ns: i64,
+    /// Whether there has to be a row of them.
+    pub(super) certain: bool,
+    /// One a signal.
+    pub(super) values: Vec<Bounds>,
+}
+
+impl ExpectedFigures {
+    /// The figures of a device and time, aggregate by aggregate.
+    fn of((device, timestamp_ns): (u32, i64), figures: &[Figure], aggregates: &[Aggregate]) -> Vec<Self> {
+        let certain = figures.iter().all(Figure::is_certain);
+        let row = |&aggregate: &Aggregate| {
+            let values: Option<Vec<_>> = figures.iter().map(|figure| figure.of(aggregate)).collect();
+            values.map(|values| Self { device, timestamp_ns, certain, values })
+        };
+        aggregates.iter().filter_map(row).collect()
+    }
+}
+
+/// The figures of each device, or of each of its buckets.
+pub(super) fn of_each(
+    truth: &mut Truth,
+    devices: &[u32],
+    (signals, aggregates): (&[SignalId], &[Aggregate]),
+    range: TimeRange,
+    width: Option<BucketWidth>,
+) -> Vec<ExpectedFigures> {
+    let (mut expected, mut group) = (Vec::new(), None);
+    let mut figures = vec![Figure::default(); signals.len()];
+    let _ = truth.walk(devices, range, &mut |row| {
+        let of_row = (row.device, width.map_or(0, |width| width.start_of(row.timestamp_ns)));
+        if let Some(ended) = group.replace(of_row).filter(|&group| group != of_row) {
+            expected.extend(ExpectedFigures::of(ended, &figures, aggregates));
+            figures.fill(Figure::default());
+        }
+        figures.iter_mut().zip(signals).for_each(|(figure, &signal)| figure.add(row.number(signal), row.certain));
+        ControlFlow::Continue(())
+    });
+    if let Some(last) = group {
+        expected.extend(ExpectedFigures::of(last, &figures, aggregates));
+    }
+    expected
+}
+
+/// The figures of each bucket of all devices together, by its beginning.
+pub(super) fn of_all(
+    truth: &mut Truth,
+    devices: &[u32],
+    (signals, aggregates): (&[SignalId], &[Aggregate]),
+    range: TimeRange,
+    width: BucketWidth,
+) -> BTreeMap<i64, Vec<ExpectedFigures>> {
+    let mut buckets = BTreeMap::new();
+    let _ = truth.walk(devices, range, &mut |row| {
+        let start = width.start_of(row.timestamp_ns);
+        let figures = buckets.entry(start).or_insert_with(|| vec![Figure::default(); signals.len()]);
+        figures.iter_mut().zip(signals).for_each(|(figure, &signal)| figure.add(row.number(signal), row.certain));
+        ControlFlow::Continue(())
+    });
+    let of = |(start, figures): (i64, Vec<Figure>)| (start, ExpectedFigures::of((0, start), &figures, aggregates));
+    buckets.into_iter().map(of).collect()
+}
+
+/// The same as far back as the newest buckets may lie: in the end of the stretch that as many fill, where each of these certainly
+/// holds a value, else in all of it.
+pub(super) fn newest_of_all(
+    truth: &mut Truth,
+    devices: &[u32],
+    figures: (&[SignalId], &[Aggregate]),
+    (range, width): (TimeRange, BucketWidth),
+    newest: u64,
+) -> BTreeMap<i64, Vec<ExpectedFigures>> {
+    let is_certain = |rows: &&Vec<ExpectedFigures>| rows.iter().all(|row| row.certain);
+    if let Some(end) = width.last_of(range, newest) {
+        let expected = of_all(truth, devices, figures, end, width);
+        if expected.values().filter(is_certain).count() as u64 == newest {
+            return expected;
+        }
+    }
+    of_all(truth, devices, figures, range, width)
+}
