@@ -17,6 +17,7 @@
 //! | what if the client looks which datapoints meet a condition? | [`filter`] | |
 //! | what if the client works out figures, and figures of time buckets? | [`fold`] | |
 //! | how does SQL work out figures of groups of rows? | [`sql`] | |
+//! | where does SQL keep the tags of devices? | [`devices`] | |
 //! | how does a store answer that can only be read whole? | [`scan`] | |
 //! | what if a database has no question for the newest of each device? | [`each`] | |
 //! | what can be done where encryption was refused? | [`handshake`] | |
@@ -38,6 +39,7 @@ pub mod cell;
 pub mod changes;
 #[cfg(feature = "lease")]
 pub mod claims;
+pub mod devices;
 pub mod each;
 pub mod figures;
 pub mod filter;
