@@ -18,6 +18,7 @@
 //! | what if the client works out figures, and figures of time buckets? | [`fold`] | |
 //! | what if the client chooses the devices with the greatest figure? | [`top`] | |
 //! | how does SQL work out figures of groups of rows? | [`sql`] | |
+//! | where does SQL keep the tags of devices? | [`devices`] | |
 //! | how does a store answer that can only be read whole? | [`scan`] | |
 //! | what if a database has no question for the newest of each device? | [`each`] | |
 //! | what can be done where encryption was refused? | [`handshake`] | |
@@ -39,6 +40,7 @@ pub mod cell;
 pub mod changes;
 #[cfg(feature = "lease")]
 pub mod claims;
+pub mod devices;
 pub mod each;
 pub mod figures;
 pub mod filter;

@@ -5,7 +5,7 @@ use super::{
     counters::MariaDbCounters,
     error::classify,
     facts::facts,
-    layout::qualified,
+    layout::quoted,
     lease::HeldByRun,
     marker::{self, Tables},
     read::{MariaDbReader, ReadTable},
@@ -36,6 +36,13 @@ impl MariaDbDatabase {
         &self.server.address.database
     }
 
+    /// The table, and where devices have tags the table of devices.
+    fn names(&self) -> impl Iterator<Item = String> + Send + use<> {
+        let devices =
+            (!self.table.schema.tags().is_empty()).then(|| iotbench_backend_kit::devices::name(&self.table.name));
+        std::iter::once(self.table.name.to_string()).chain(devices)
+    }
+
     async fn open_reader(&self) -> Result<MariaDbReader, Error> {
         let mut connection = self.server.connect_to_read().await?;
         // Somebody may have dropped it, and a statement that names it would fail.
@@ -57,9 +64,10 @@ impl MariaDbDatabase {
     async fn flush(&self, connection: &mut MySqlConnection) -> Result<(), Error> {
         match self.server.config.engine {
             Engine::InnoDb => {
-                let name = qualified(self.database(), &self.table);
+                let names = self.names().map(|name| format!("{}.{}", quoted(self.database()), quoted(&name)));
+                let names = names.collect::<Vec<_>>().join(", ");
                 execute(connection, "SET SESSION lock_wait_timeout = 1").await?;
-                execute(connection, &format!("FLUSH TABLES {name} FOR EXPORT")).await?;
+                execute(connection, &format!("FLUSH TABLES {names} FOR EXPORT")).await?;
                 execute(connection, "UNLOCK TABLES").await
             }
             Engine::MyRocks => execute(connection, "SET GLOBAL rocksdb_force_flush_memtable_now = 1").await,
@@ -107,12 +115,20 @@ impl Database for MariaDbDatabase {
 
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
         let mut connection = self.server.connect().await?;
-        if self.server.config.engine == Engine::InnoDb
-            && let Some(bytes) = file_bytes(&mut connection, self.database(), &self.table).await
-        {
-            return Ok(Some(bytes));
+        let mut sum = 0;
+        for name in self.names() {
+            let of_file = match self.server.config.engine {
+                Engine::InnoDb => file_bytes(&mut connection, self.database(), &name).await,
+                Engine::MyRocks => None,
+            };
+            let bytes = match of_file {
+                None => statistics_bytes(&mut connection, self.database(), &name).await?,
+                of_file => of_file,
+            };
+            let Some(bytes) = bytes else { return Ok(None) };
+            sum += bytes;
         }
-        statistics_bytes(&mut connection, self.database(), &self.table).await
+        Ok(Some(sum))
     }
 
     async fn counters(&self) -> Result<Box<dyn CounterReader>, Error> {
@@ -146,8 +162,8 @@ impl Database for MariaDbDatabase {
 
 /// The size of the table's file, if the server keeps one for it and lets us see it. MariaDB and MySQL name the view
 /// differently; names that a file system would not take are written differently there, and are not found.
-async fn file_bytes(connection: &mut MySqlConnection, database: &str, table: &TableSpec) -> Option<u64> {
-    let file = format!("{database}/{}", table.name);
+async fn file_bytes(connection: &mut MySqlConnection, database: &str, table: &str) -> Option<u64> {
+    let file = format!("{database}/{table}");
     for view in ["innodb_sys_tablespaces", "innodb_tablespaces"] {
         let sql = format!("SELECT file_size FROM information_schema.{view} WHERE name = ?");
         if let Ok(Some(row)) = sqlx::query(&sql).bind(&file).fetch_optional(&mut *connection).await {
@@ -158,16 +174,12 @@ async fn file_bytes(connection: &mut MySqlConnection, database: &str, table: &Ta
 }
 
 /// Data and indexes by the engine's statistics, made anew; `None` where there is no such table.
-async fn statistics_bytes(
-    connection: &mut MySqlConnection,
-    database: &str,
-    table: &TableSpec,
-) -> Result<Option<u64>, Error> {
-    let analyze = format!("ANALYZE NO_WRITE_TO_BINLOG TABLE {}", qualified(database, table));
+async fn statistics_bytes(connection: &mut MySqlConnection, database: &str, table: &str) -> Result<Option<u64>, Error> {
+    let analyze = format!("ANALYZE NO_WRITE_TO_BINLOG TABLE {}.{}", quoted(database), quoted(table));
     sqlx::query(&analyze).persistent(false).fetch_all(&mut *connection).await.map_err(|e| classify(&e))?;
     let sql = "SELECT CONCAT(data_length + index_length) FROM information_schema.tables \
                WHERE table_schema = ? AND table_name = ?";
-    let query = sqlx::query(sql).bind(database).bind(table.name.as_str());
+    let query = sqlx::query(sql).bind(database).bind(table);
     let row = query.fetch_optional(connection).await.map_err(|e| classify(&e))?;
     Ok(row.map(|row| text_at(&row, 0)).transpose()?.flatten().and_then(|bytes| bytes.parse().ok()))
 }

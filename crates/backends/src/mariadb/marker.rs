@@ -1,7 +1,8 @@
 //! Which tables are ours: the comment of a table names the run that created it.
 
 use super::{
-    config::{Config, Engine},
+    config::Engine,
+    devices,
     error::{capped, classify},
     layout::{create_sql, index_name, qualified, quoted},
     lease,
@@ -74,17 +75,36 @@ impl Ownership for Tables<'_> {
         if address.is_default_database {
             create_database(connection, &address.database).await?;
         }
-        if earlier.is_some() {
-            drop_table(connection, &address.database, &self.table.name).await?;
+        let (table, database, has_tags) = (self.table, &address.database, !self.table.schema.tags().is_empty());
+        if has_tags && devices::find(connection, database, &table.name).await? == devices::Found::Foreign {
+            return Err(devices_not_ours(&table.name));
         }
-        create_table(connection, &address.database, self.table, &self.server.config).await
+        match earlier {
+            Some(_) => drop_table(connection, database, &table.name).await?,
+            // One that is left of a table that somebody dropped.
+            None => devices::drop(connection, database, &table.name).await?,
+        }
+        let of_points = create_sql(database, table, &self.server.config);
+        create_table(connection, &of_points, || not_ours(&table.name, "an object of that name")).await?;
+        if has_tags {
+            let of_devices = devices::create_sql(database, table, &self.server.config);
+            create_table(connection, &of_devices, || devices_not_ours(&table.name)).await?;
+            devices::fill(connection, database, table).await?;
+        }
+        Ok(())
     }
 
     async fn take_over(&mut self, _: Owned) -> Result<bool, Error> {
+        let database = &self.server.address.database;
+        if !self.table.schema.tags().is_empty()
+            && !devices::is_whole(&mut self.connection, database, self.table).await?
+        {
+            return Ok(false);
+        }
         if self.server.config.engine == Engine::MyRocks {
             execute(&mut self.connection, COPY_IN_PARTS).await?;
         }
-        let name = qualified(&self.server.address.database, self.table);
+        let name = qualified(database, self.table);
         let mark = format!("ALTER TABLE {name} COMMENT='{}'", comment(&self.table.marker));
         execute(&mut self.connection, &mark).await.map(|()| true)
     }
@@ -115,15 +135,17 @@ impl Ownership for Tables<'_> {
 
 async fn create_table(
     connection: &mut MySqlConnection,
-    database: &str,
-    table: &TableSpec,
-    config: &Config,
+    sql: &str,
+    not_ours: impl FnOnce() -> Error,
 ) -> Result<(), Error> {
-    execute(connection, &create_sql(database, table, config)).await.map_err(|e| {
-        // Somebody else created it in the meantime.
-        let is_there = e.message.starts_with("error 1050:");
-        if is_there { not_ours(&table.name, "an object of that name") } else { e }
-    })
+    // Somebody else created it in the meantime.
+    execute(connection, sql).await.map_err(|e| if e.message.starts_with("error 1050:") { not_ours() } else { e })
+}
+
+fn devices_not_ours(table: &Name) -> Error {
+    let name = iotbench_backend_kit::devices::name(table);
+    let message = format!("{name} exists and is not our table of devices: choose another table or database");
+    Error::new(Cause::NotOurs, message)
 }
 
 fn not_ours(name: &Name, kind: &str) -> Error {
@@ -132,7 +154,9 @@ fn not_ours(name: &Name, kind: &str) -> Error {
     Error::new(Cause::NotOurs, message)
 }
 
+/// With its table of devices, which goes first: it is found by this one.
 async fn drop_table(connection: &mut MySqlConnection, database: &str, name: &Name) -> Result<(), Error> {
+    devices::drop(connection, database, name).await?;
     execute(connection, &format!("DROP TABLE {}.{}", quoted(database), quoted(name.as_str()))).await
 }
 

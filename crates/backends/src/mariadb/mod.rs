@@ -5,6 +5,7 @@ mod address;
 mod config;
 mod counters;
 mod database;
+mod devices;
 mod error;
 mod facts;
 mod greeting;
@@ -22,7 +23,7 @@ use address::{Address, DEFAULT_PORT, PASSWORD_VARIABLE, Secret};
 use config::{Config, SETTINGS};
 use database::MariaDbDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS, OpenRequest,
     PromiseLevel, SettingError, TimeUnit, ValueType,
 };
 pub use mysql::MySql;
@@ -62,6 +63,7 @@ const INFO: BackendInfo = BackendInfo {
     recipe: Some(&recipe::RECIPE),
     plain_text: Some(("sslmode", "disable")),
     unlimited_answers: true,
+    most_tags: MAX_TAGS,
     statements: Some("SQL"),
     counters: counters::SOURCES,
     ..BackendInfo::new("mariadb", "MariaDB with InnoDB or MyRocks, and MySQL", CAPABILITIES)

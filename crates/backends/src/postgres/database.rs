@@ -34,6 +34,12 @@ impl PostgresDatabase {
         Self { connector, table: Arc::new(table), config, lease: OwnLease::default() }
     }
 
+    /// The table, and where devices have tags the table of devices.
+    fn names(&self) -> impl Iterator<Item = &str> + Send {
+        let devices = self.table.has_devices().then_some(self.table.devices.as_str());
+        std::iter::once(self.table.qualified.as_str()).chain(devices)
+    }
+
     async fn open_reader(&self) -> Result<PostgresReader, Error> {
         Ok(PostgresReader::new(self.connector.connect().await?, Arc::clone(&self.table)))
     }
@@ -84,11 +90,12 @@ impl Database for PostgresDatabase {
     /// and writes it from the buffers to its files, where we may.
     async fn settle(&self) -> Result<Settled, Error> {
         let mut connection = self.connector.connect().await?;
-        let (is_there, name) = ("SELECT to_regclass($1) IS NOT NULL", &self.table.qualified);
-        let is_there: bool =
-            sqlx::query_scalar(is_there).bind(name).fetch_one(&mut connection).await.map_err(|e| classify(&e))?;
-        if is_there {
-            connection.execute(format!("ANALYZE {name}").as_str()).await.map_err(|e| classify(&e))?;
+        for name in self.names() {
+            let is_there = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL").bind(name);
+            let is_there: bool = is_there.fetch_one(&mut connection).await.map_err(|e| classify(&e))?;
+            if is_there {
+                connection.execute(format!("ANALYZE {name}").as_str()).await.map_err(|e| classify(&e))?;
+            }
         }
         let sql = "SELECT rolsuper OR EXISTS (SELECT FROM pg_roles p WHERE p.rolname = 'pg_checkpoint' \
                    AND pg_has_role(current_user, p.oid, 'USAGE')) FROM pg_roles WHERE rolname = current_user";
@@ -109,11 +116,11 @@ impl Database for PostgresDatabase {
 
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
         let mut connection = self.connector.connect().await?;
-        let bytes: i64 = sqlx::query_scalar(self.table.storage_sql())
-            .bind(&self.table.qualified)
-            .fetch_one(&mut connection)
-            .await
-            .map_err(|e| classify(&e))?;
+        let mut bytes = 0;
+        for (name, sql) in self.names().zip([self.table.storage_sql(), self.table.storage_of_devices_sql()]) {
+            let of_table = sqlx::query_scalar::<_, i64>(sql).bind(name);
+            bytes += of_table.fetch_one(&mut connection).await.map_err(|e| classify(&e))?;
+        }
         Ok(u64::try_from(bytes).ok())
     }
 

@@ -6,6 +6,7 @@ use super::{
     quoting::{qualified, quoted},
     timescale,
 };
+use iotbench_backend_kit::devices;
 use iotbench_core::{Layout, TableSpec, ValueType};
 
 /// The type of a column.
@@ -82,6 +83,8 @@ pub(crate) struct Table {
     pub(crate) schema_name: String,
     /// Schema and name, quoted.
     pub(crate) qualified: String,
+    /// The same of the table of devices, which is there where they have tags.
+    pub(crate) devices: String,
     pub(crate) columns: Vec<TableColumn>,
     pub(crate) indexes: Indexes,
     pub(crate) unlogged: bool,
@@ -93,6 +96,7 @@ impl Table {
         Self {
             schema_name: config.schema.clone(),
             qualified: qualified(&config.schema, spec.name.as_str()),
+            devices: qualified(&config.schema, &devices::name(&spec.name)),
             columns: columns(&spec),
             indexes: config.indexes,
             unlogged: config.unlogged,
@@ -150,6 +154,11 @@ impl Table {
         }
     }
 
+    /// Whether devices have tags, and a table of their own.
+    pub(crate) fn has_devices(&self) -> bool {
+        !self.spec.schema.tags().is_empty()
+    }
+
     /// A query for the bytes that it occupies, with its qualified name as argument.
     pub(crate) fn storage_sql(&self) -> &'static str {
         match self.division {
@@ -162,6 +171,14 @@ impl Table {
             Division::Shards => citus::STORAGE_SQL,
             Division::Chunks(_) => timescale::STORAGE_SQL,
         }
+    }
+
+    /// The same of the table of devices.
+    pub(crate) fn storage_of_devices_sql(&self) -> &'static str {
+        if self.division == Division::Shards {
+            return citus::STORAGE_SQL;
+        }
+        "SELECT pg_total_relation_size($1::text::regclass)"
     }
 
     /// The names of the tables that hold its rows, where it is partitioned.
@@ -207,7 +224,7 @@ fn columns(spec: &TableSpec) -> Vec<TableColumn> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use iotbench_core::{Marker, Name, Schema, Settings, Signal};
+    use iotbench_core::{Marker, Name, Schema, Settings, Signal, Tag, TagValues, Tags};
 
     /// A table of two signals of this type.
     pub(crate) fn table(layout: Layout, devices: u32, value_type: ValueType, settings: &str) -> Table {
@@ -221,6 +238,16 @@ pub(crate) mod tests {
         };
         let settings = Settings(serde_json::from_str(settings).unwrap());
         Table::new(spec, &Config::new(&settings, layout).unwrap())
+    }
+
+    /// The same, of devices with the tags `site`, which is `x` or `y`, and `order`.
+    pub(crate) fn tagged(layout: Layout, devices: u32, settings: &str) -> Table {
+        let values = |texts: [&str; 2]| TagValues::OneOf(texts.map(Into::into).to_vec());
+        let tag = |name: &str, texts| Tag { name: name.into(), values: values(texts) };
+        let tags = Tags::new(0, vec![tag("site", ["x", "y"]), tag("order", ["a", "b"])]).unwrap();
+        let mut table = table(layout, devices, ValueType::F32, settings);
+        table.spec.schema = table.spec.schema.clone().with_tags(tags).unwrap();
+        table
     }
 
     #[test]

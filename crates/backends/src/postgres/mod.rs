@@ -7,6 +7,7 @@ mod config;
 mod connector;
 mod counters;
 mod database;
+mod devices;
 mod error;
 mod facts;
 mod layout;
@@ -26,8 +27,8 @@ use config::{Config, Division, SETTINGS};
 use connector::Connector;
 use database::PostgresDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest,
-    PromiseLevel, Recipe, SettingError, Settings, TableSpec, Target, TimeUnit, ValueType,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Layout, MAX_TAGS,
+    OpenRequest, PromiseLevel, Recipe, SettingError, Settings, TableSpec, Target, TimeUnit, ValueType,
 };
 use layout::Table;
 use std::sync::Arc;
@@ -67,6 +68,7 @@ static INFO: BackendInfo = BackendInfo {
     variants: &recipe::VARIANTS,
     plain_text: Some(("sslmode", "disable")),
     unlimited_answers: true,
+    most_tags: MAX_TAGS,
     statements: Some("SQL"),
     counters: counters::SOURCES,
     ..BackendInfo::new(

@@ -3,6 +3,7 @@
 use super::{
     citus,
     config::Division,
+    devices,
     error::classify,
     layout::Table,
     lease,
@@ -64,19 +65,27 @@ impl Ownership for Tables<'_> {
         if let Some(earlier) = earlier {
             self.remove(&table.spec.name, earlier).await?;
         }
+        // One that is left of a table that somebody dropped.
+        devices::drop(&mut self.connection, &table.schema_name, &table.spec.name).await?;
         refuse_foreign(&mut self.connection, table).await?;
         for statement in &table.create_sql() {
             self.run(statement).await?;
         }
+        devices::create(&mut self.connection, table).await?;
         self.mark().await
     }
 
     async fn take_over(&mut self, _: Owned) -> Result<bool, Error> {
+        let Table { schema_name, spec, .. } = self.table;
+        if self.table.has_devices() && !devices::is_there(&mut self.connection, schema_name, &spec.name).await? {
+            return Ok(false);
+        }
         self.mark().await.map(|()| true)
     }
 
     /// Never cascades: a view of somebody else's on it is an error.
     async fn remove(&mut self, name: &Name, _: Owned) -> Result<(), Error> {
+        devices::drop(&mut self.connection, &self.table.schema_name, name).await?;
         self.run(&format!("DROP TABLE {}", qualified(&self.table.schema_name, name.as_str()))).await
     }
 
@@ -119,15 +128,18 @@ async fn refuse_foreign(connection: &mut PgConnection, table: &Table) -> Result<
                       WHEN 'm' THEN 'view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' ELSE 'relation' END \
                       || ' ' || c.relname::text \
                FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
-               WHERE n.nspname = $1 AND (c.relname IN ($2, $3) OR c.relname = ANY($4)) \
+               WHERE n.nspname = $1 AND c.relname = ANY($3) \
                UNION ALL \
                SELECT 'type ' || t.typname::text FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace \
-               WHERE n.nspname = $1 AND t.typname = $2 AND t.typrelid = 0 LIMIT 1";
+               WHERE n.nspname = $1 AND t.typname = ANY($2) AND t.typrelid = 0 LIMIT 1";
+    // A table is a type of its name as well.
+    let devices = table.has_devices().then(|| iotbench_backend_kit::devices::name(&table.spec.name));
+    let tables: Vec<_> = [table.spec.name.to_string()].into_iter().chain(devices).collect();
+    let relations: Vec<_> = tables.iter().cloned().chain([table.index_name()]).chain(table.partition_names()).collect();
     let found: Option<String> = sqlx::query_scalar(sql)
         .bind(&table.schema_name)
-        .bind(table.spec.name.as_str())
-        .bind(table.index_name())
-        .bind(table.partition_names())
+        .bind(&tables)
+        .bind(&relations)
         .fetch_optional(connection)
         .await
         .map_err(|e| classify(&e))?;

@@ -1,6 +1,6 @@
 //! Which tables are ours: a row in `iotbench_marker` for each that we created.
 
-use super::{config::Indexes, error::classify, layout};
+use super::{config::Indexes, devices, error::classify, layout};
 use iotbench_backend_kit::{
     marker::CREATED_BY,
     ownership::{Found, Owned, Ownership},
@@ -40,6 +40,7 @@ impl<'a> Tables<'a> {
     }
 
     fn drop_table(&self, table: &Name) -> Result<(), Error> {
+        devices::drop(&self.connection, table).map_err(|e| classify(&e))?;
         self.run(&format!("DROP TABLE IF EXISTS {table}"))?;
         let forget = format!("DELETE FROM {MARKER_TABLE} WHERE table_name = ?1");
         self.connection.execute(&forget, [table.as_str()]).map(|_| ()).map_err(|e| classify(&e))
@@ -75,6 +76,8 @@ impl Ownership for Tables<'_> {
 
     async fn make(&mut self, earlier: Option<Owned>) -> Result<(), Error> {
         self.has_replaced = earlier.is_some();
+        // One that is left of a table that somebody dropped.
+        devices::drop(&self.connection, &self.table.name).map_err(|e| classify(&e))?;
         refuse_foreign(&self.connection, self.table, self.has_replaced)?;
         if self.has_replaced {
             self.drop_table(&self.table.name)?;
@@ -85,12 +88,17 @@ impl Ownership for Tables<'_> {
                  created_by TEXT NOT NULL)"
         ))?;
         self.run(&layout::create_sql(self.table, self.indexes))?;
+        devices::create(&self.connection, self.table).map_err(|e| classify(&e))?;
         let (insert, marker) = (format!("INSERT INTO {MARKER_TABLE} VALUES (?1, ?2, ?3, ?4)"), &self.table.marker);
         let row = params![self.table.name.as_str(), marker.run_id, marker.fingerprint, CREATED_BY];
         self.connection.execute(&insert, row).map(|_| ()).map_err(|e| classify(&e))
     }
 
     async fn take_over(&mut self, _: Owned) -> Result<bool, Error> {
+        let has_devices = devices::is_there(&self.connection, &self.table.name).map_err(|e| classify(&e))?;
+        if !self.table.schema.tags().is_empty() && !has_devices {
+            return Ok(false);
+        }
         let update = format!("UPDATE {MARKER_TABLE} SET run_id = ?2 WHERE table_name = ?1");
         let row = params![self.table.name.as_str(), self.table.marker.run_id];
         self.connection.execute(&update, row).map(|rows| rows == 1).map_err(|e| classify(&e))
@@ -127,18 +135,20 @@ impl Ownership for Tables<'_> {
 
 /// An error where a name that is about to be used belongs to somebody else.
 fn refuse_foreign(connection: &Connection, table: &TableSpec, is_ours: bool) -> Result<(), Error> {
-    let (name, index) = (table.name.as_str(), layout::index_name(table));
+    let name = table.name.as_str();
     let foreign = "SELECT type || ' ' || name FROM sqlite_schema
-                   WHERE (name = ?1 COLLATE NOCASE OR name = ?2 COLLATE NOCASE)
-                     AND NOT (?3 AND tbl_name = ?1 AND type IN ('table', 'index'))";
-    let found: Option<String> = connection
-        .query_row(foreign, params![name, index, is_ours], |row| row.get(0))
-        .optional()
-        .map_err(|e| classify(&e))?;
-    match found {
-        Some(object) => Err(not_ours(&object)),
-        None => Ok(()),
+                   WHERE name = ?2 COLLATE NOCASE AND NOT (?3 AND tbl_name = ?1 AND type IN ('table', 'index'))";
+    let taken = [name.to_owned(), layout::index_name(table)].into_iter().chain(devices::names(table));
+    for taken in taken {
+        let found: Option<String> = connection
+            .query_row(foreign, params![name, taken, is_ours], |row| row.get(0))
+            .optional()
+            .map_err(|e| classify(&e))?;
+        if let Some(object) = found {
+            return Err(not_ours(&object));
+        }
     }
+    Ok(())
 }
 
 /// Whether our marker table is there; an error where its name belongs to somebody else.

@@ -3,6 +3,7 @@
 
 mod config;
 mod database;
+mod devices;
 mod error;
 mod file;
 mod interrupt;
@@ -16,7 +17,7 @@ use config::{Config, SETTINGS, file_of};
 use database::SqliteDatabase;
 use file::DatabaseFile;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS, OpenRequest,
     PromiseLevel, SettingError, TimeUnit, ValueType,
 };
 use marker::MARKER_TABLE;
@@ -51,6 +52,7 @@ fn domain(value_type: ValueType) -> Domain {
 static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
     promise: PromiseLevel::OsCrash,
+    most_tags: MAX_TAGS,
     statements: Some("SQL"),
     ..BackendInfo::new("sqlite", "SQLite in a file, embedded: nothing to install", CAPABILITIES)
 };

@@ -18,4 +18,5 @@ mod postgres;
 mod questdb;
 mod sqlite;
 mod streaming;
+mod tagged;
 mod victoriametrics;

@@ -9,6 +9,7 @@
 #![expect(clippy::disallowed_macros, reason = "a test that is skipped says so")]
 
 mod conformance;
+mod devices;
 mod failures;
 mod harm;
 mod mysql;

@@ -5,6 +5,7 @@
 
 mod conformance;
 mod control;
+mod devices;
 mod extensions;
 mod failures;
 mod names;

@@ -3,6 +3,8 @@
 #![cfg(feature = "sqlite")]
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod devices;
+
 use iotbench_backends::BACKENDS;
 use iotbench_core::{
     Action, Applied, Batch, Cause, Chunk, Counts, Database, Endpoint, Error, Layout, Marker, Name, OpenRequest,
@@ -45,9 +47,13 @@ fn in_folder(folder: &Path, settings: serde_json::Value) -> Arc<dyn Database> {
 
 /// The user's own file.
 fn in_file(file: &Path) -> Arc<dyn Database> {
+    in_file_as(file, table())
+}
+
+fn in_file_as(file: &Path, table: TableSpec) -> Arc<dyn Database> {
     let url = format!("sqlite:{}", file.display()).parse().unwrap();
     let target = Target { endpoints: vec![Endpoint::new(url)], ..Target::default() };
-    open_with(target, json!({}), table())
+    open_with(target, json!({}), table)
 }
 
 fn batch(first: u64, count: u32) -> Batch {

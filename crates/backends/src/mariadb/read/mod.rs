@@ -14,6 +14,7 @@ mod selection;
 mod stream;
 
 use super::{
+    devices::with_value_sql,
     error::classify,
     layout::{index_name, qualified, quoted},
     server::execute,
@@ -52,6 +53,7 @@ pub(crate) struct ReadTable {
     pub(crate) table: Arc<TableSpec>,
     /// Its name in the database.
     pub(crate) name: String,
+    database: String,
     /// Its name and, where there is one, the index: its order is that of the answers, equal times as they were stored.
     pub(crate) from: String,
 }
@@ -63,7 +65,7 @@ impl ReadTable {
             true => format!("{name} FORCE INDEX ({})", quoted(&index_name(&table))),
             false => name.clone(),
         };
-        Self { table, name, from }
+        Self { table, name, database: database.into(), from }
     }
 
     pub(crate) fn has_device(&self) -> bool {
@@ -110,6 +112,16 @@ impl MariaDbReader {
             (_, Order::Oldest, _) => self.records(ask, sink).await,
             _ => self.range(ask, sink).await,
         }
+    }
+
+    /// The devices with the value of a tag that are asked for, by the table of devices, which nothing changes; `None`: something
+    /// else is asked for. A join would sort what it finds, as no index is in the order of both tables, and so forget in which
+    /// order equal times were stored; and what is asked of one device after the other needs their list.
+    async fn with_value(&mut self, asked: Asked<'_>) -> Result<Option<Vec<u32>>, Error> {
+        let Some((tag, value)) = asked.tagged(self.place.table.schema.tags()) else { return Ok(None) };
+        let sql = with_value_sql(&self.place.database, &self.place.table, tag);
+        let rows = sqlx::query(&sql).bind(value.to_string()).fetch_all(&mut self.connection).await;
+        rows.map_err(|e| classify(&e))?.iter().map(|row| cell(row, 0)).collect::<Result<_, _>>().map(Some)
     }
 
     /// Whether a device may be stored in this table.
@@ -345,6 +357,8 @@ impl Reader for MariaDbReader {
         refuse_signals_beyond(query, self.place.table.schema.width())?;
         let all_signals = Arc::clone(&self.all_signals);
         let Some(ask) = Ask::of(query, &all_signals) else { return Ok(NOTHING_BY_CLIENT) };
+        let found = self.with_value(ask.devices).await?;
+        let ask = Ask { devices: found.as_deref().map_or(ask.devices, Asked::Some), ..ask };
         if !self.needs_snapshot(&ask) {
             return self.answer(&ask, sink).await;
         }

@@ -74,7 +74,8 @@ impl PostgresReader {
                 let mut points = self.points(signals, u64::MAX);
                 self.fetch(statement, signals, &mut *points, ComputedBy::Server, sink).await
             }
-            // A query that looks at one device after the other cannot be sent to shards.
+            // A query that looks at one device after the other cannot be sent to shards; those with a value of a tag are the
+            // client's list here.
             What::FirstOfEach => {
                 let of_table = self.shape.table().spec.devices;
                 each::last_points(self, devices, of_table, sink).await

@@ -157,8 +157,9 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::postgres::layout::tests::table;
-    use iotbench_core::{Predicate, ValueType};
+    use crate::postgres::layout::tests::{table, tagged};
+    use crate::postgres::read::figures::Figures;
+    use iotbench_core::{Aggregate, Predicate, Tagged, ValueType};
     use sqlx::Arguments;
     use std::sync::Arc;
 
@@ -198,6 +199,32 @@ mod tests {
             "SELECT device, second, measurements::text FROM (SELECT device, second, ctid AS _place, measurements \
              FROM t) AS r WHERE device = ANY($1) AND second BETWEEN $2 AND $3 ORDER BY device, second, _place"
         );
+    }
+
+    #[test]
+    fn devices_with_a_value_of_a_tag_are_found_by_that_value_and_no_list_is_sent() {
+        let with_y = Tagged { tag: 0, choice: 1, devices: (0..1000).collect() };
+        let devices = Asked::Tagged(&with_y);
+        let found = "SELECT device FROM \"public\".\"t_devices\" WHERE \"site\" = $1";
+        let (within, from) = (format!("WHERE device IN ({found}) AND "), format!("({found}) AS d CROSS JOIN "));
+        for layout in Layout::ALL {
+            let shape = Shape::new(Arc::new(tagged(layout, 1000, "{}")));
+            let stretch = Ask::stretch(devices, &[1], Span::ALL);
+            let figures = |aggregate| {
+                Figures { devices, signals: &[1], aggregates: &[aggregate], span: Span::ALL }.statement(&shape).unwrap()
+            };
+            for (statement, part) in [
+                (shape.datapoints(&stretch).unwrap(), &within),
+                (shape.datapoints(&stretch.first(3, Order::Newest)).unwrap(), &from),
+                (shape.last_of_each(devices, &[1]).unwrap(), &from),
+                (figures(Aggregate::Max), &within),
+                (figures(Aggregate::Last), &from),
+            ] {
+                assert!(statement.sql.contains(part), "{layout}: {}", statement.sql);
+                let sent = format!("{:?}", statement.arguments);
+                assert!(sent.contains("[0, 0, 0, 1, 121") && sent.len() < 2000, "y, and no thousand devices: {sent}");
+            }
+        }
     }
 
     #[test]

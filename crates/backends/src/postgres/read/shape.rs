@@ -152,7 +152,7 @@ impl Shape {
 
     /// The condition on devices and time.
     pub(crate) fn condition(&self, to: &mut Statement, devices: Asked<'_>, span: Span) -> Result<String, Error> {
-        Ok(format!("{}{}", of_devices(to, devices)?, self.within(to, span)?))
+        Ok(format!("{}{}", self.of_devices(to, devices)?, self.within(to, span)?))
     }
 
     /// The condition on records of layout bulk: those of the seconds that the span touches.
@@ -162,7 +162,7 @@ impl Shape {
         devices: Asked<'_>,
         span: Span,
     ) -> Result<String, Error> {
-        let device = of_devices(to, devices)?;
+        let device = self.of_devices(to, devices)?;
         let (first, last) = (to.argument(split(span.first).0)?, to.argument(split(span.last).0)?);
         Ok(format!("{device}second BETWEEN {first} AND {last}"))
     }
@@ -194,6 +194,9 @@ impl Shape {
 
     /// Every device asked for, as an item of FROM named `d`: stored ones by looking from one to the next in the index.
     pub(crate) fn devices(&self, to: &mut Statement, devices: Asked<'_>) -> Result<String, Error> {
+        if let Some(found) = self.with_value(to, devices)? {
+            return Ok(format!("({found}) AS d"));
+        }
         let listed = match devices {
             Asked::All if !self.table.spec.has_device_column() => return Ok("(SELECT 0 AS device) AS d".into()),
             Asked::All => {
@@ -210,13 +213,24 @@ impl Shape {
         };
         Ok(format!("unnest({}) AS d(device)", to.argument(listed)?))
     }
-}
 
-fn of_devices(to: &mut Statement, devices: Asked<'_>) -> Result<String, Error> {
-    Ok(match devices {
-        Asked::All => String::new(),
-        Asked::One(device) => format!("device = {} AND ", to.argument(i32::try_from(device).unwrap_or(-1))?),
-        Asked::Some(list) => format!("device = ANY({}) AND ", to.argument(device_numbers(list))?),
-        Asked::Tagged(tagged) => format!("device = ANY({}) AND ", to.argument(device_numbers(&tagged.devices))?),
-    })
+    /// The devices with the value of a tag that are asked for, as a query of the table of devices; `None`: something else is
+    /// asked for.
+    fn with_value(&self, to: &mut Statement, devices: Asked<'_>) -> Result<Option<String>, Error> {
+        let Some((tag, value)) = devices.tagged(self.table.spec.schema.tags()) else { return Ok(None) };
+        let value = to.argument(value.to_string())?;
+        Ok(Some(format!("SELECT device FROM {} WHERE {} = {value}", self.table.devices, quoted(tag))))
+    }
+
+    fn of_devices(&self, to: &mut Statement, devices: Asked<'_>) -> Result<String, Error> {
+        if let Some(found) = self.with_value(to, devices)? {
+            return Ok(format!("device IN ({found}) AND "));
+        }
+        Ok(match devices {
+            Asked::All => String::new(),
+            Asked::One(device) => format!("device = {} AND ", to.argument(i32::try_from(device).unwrap_or(-1))?),
+            Asked::Some(list) => format!("device = ANY({}) AND ", to.argument(device_numbers(list))?),
+            Asked::Tagged(tagged) => format!("device = ANY({}) AND ", to.argument(device_numbers(&tagged.devices))?),
+        })
+    }
 }

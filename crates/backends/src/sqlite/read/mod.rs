@@ -9,7 +9,7 @@ mod points;
 mod record;
 mod selection;
 
-use super::{error::classify, interrupt::Interruption};
+use super::{devices, error::classify, interrupt::Interruption};
 use async_trait::async_trait;
 use bulk::BulkShape;
 use iotbench_backend_kit::{
@@ -58,6 +58,8 @@ impl SqliteReader {
     fn answer(&self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_signals_beyond(query, self.table.schema.width())?;
         let Some(ask) = Ask::of(query, &self.all_signals) else { return Ok(NOTHING_BY_CLIENT) };
+        let found = self.with_value(ask.devices)?;
+        let ask = Ask { devices: found.as_deref().map_or(ask.devices, Asked::Some), ..ask };
         match (ask.what, ask.order, ask.predicate) {
             (What::Count, ..) => self.count_row(sink),
             (What::Figures(_) | What::Buckets(..), ..) => self.figures(&ask, sink),
@@ -73,6 +75,14 @@ impl SqliteReader {
             (_, order, _) if order.is_descending() => self.newest(&ask, sink),
             _ => self.range(&ask, sink),
         }
+    }
+
+    /// The devices with the value of a tag that are asked for, by the table of devices: their series are read one after the
+    /// other, as SQLite itself joins tables. `None`: something else is asked for.
+    fn with_value(&self, asked: Asked<'_>) -> Result<Option<Vec<u32>>, Error> {
+        let Some((tag, value)) = asked.tagged(self.table.schema.tags()) else { return Ok(None) };
+        let sql = devices::with_value_sql(&self.table, tag);
+        devices::with_value(&self.connection, &sql, &value.to_string()).map(Some).map_err(|e| classify(&e))
     }
 
     /// Calls `each` for every device asked for, ascending; for more than one, in one snapshot of the database.

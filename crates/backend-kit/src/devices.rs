@@ -1,0 +1,80 @@
+//! The table of devices: where a SQL database keeps the tags of each, a column a tag, beside the table of datapoints.
+//!
+//! It is part of that table as an index is: made after it, dropped before it, and never had by itself. So what marks it says
+//! only what it belongs to. Whose it is, and whether it may be taken over, the marker of the table of datapoints says for both:
+//! one marker cannot contradict another, and whatever is left half-way is found by it.
+
+use iotbench_core::{Name, Tags};
+
+/// How long a statement's rows become: below what any server takes as one.
+const CHUNK_BYTES: usize = 128 * 1024;
+
+/// The name of the table of devices of a table.
+#[must_use]
+pub fn name(table: &Name) -> String {
+    format!("{table}_devices")
+}
+
+/// What marks it as ours. It is no marker of a table of datapoints, and needs no quoting.
+#[must_use]
+pub fn mark(table: &Name) -> String {
+    format!("iotbench devices of {table}")
+}
+
+/// A row for each device as SQL, `(0,'eu','r7'),(1,'us','r2')`, in texts of bounded length. No value of a tag needs quoting.
+pub fn rows(tags: &Tags, devices: u32) -> impl Iterator<Item = String> + '_ {
+    let mut next = 0..devices;
+    std::iter::from_fn(move || {
+        let mut text = String::new();
+        while text.len() < CHUNK_BYTES
+            && let Some(device) = next.next()
+        {
+            text.push_str(if text.is_empty() { "(" } else { ",(" });
+            text.push_str(&device.to_string());
+            for (_, value) in tags.of(device) {
+                text.push_str(&format!(",'{value}'"));
+            }
+            text.push(')');
+        }
+        (!text.is_empty()).then_some(text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marker::of_comment;
+    use iotbench_core::{Tag, TagValues};
+
+    fn tags() -> Tags {
+        let region = TagValues::OneOf(["eu", "us"].map(Into::into).to_vec());
+        let rack = TagValues::Numbered { prefix: "r".into(), count: 100 };
+        let tag = |name: &str, values| Tag { name: name.into(), values };
+        Tags::new(7, vec![tag("region", region), tag("rack", rack)]).unwrap()
+    }
+
+    #[test]
+    fn every_device_has_its_row_and_no_statement_is_long() {
+        const DEVICES: u32 = 100_000;
+        let tags = tags();
+        let (mut next, mut chunks) = (0, 0);
+        for text in rows(&tags, DEVICES) {
+            assert!(text.len() < CHUNK_BYTES + 100, "{} bytes", text.len());
+            for row in text.strip_prefix('(').unwrap().strip_suffix(')').unwrap().split("),(") {
+                let values = tags.of(next).map(|(_, value)| format!(",'{value}'")).collect::<String>();
+                assert_eq!(row, format!("{next}{values}"));
+                next += 1;
+            }
+            chunks += 1;
+        }
+        assert_eq!(next, DEVICES);
+        assert!((10..100).contains(&chunks), "{chunks} statements");
+        assert_eq!(rows(&tags, 0).next(), None);
+    }
+
+    #[test]
+    fn what_marks_it_is_not_taken_for_a_table_of_datapoints() {
+        let table = Name::new("t").unwrap();
+        assert_eq!((name(&table).as_str(), of_comment(&mark(&table))), ("t_devices", None));
+    }
+}

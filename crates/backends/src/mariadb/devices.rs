@@ -1,0 +1,119 @@
+//! The table of devices: a column a tag, each with an index. It is part of the table that it belongs to, whose marker says whose
+//! both are. No transaction holds both: it is made after that one and dropped before it, so that what is left half-way is found.
+
+use super::{
+    config::Config,
+    error::classify,
+    layout::quoted,
+    server::{execute, text_at},
+};
+use iotbench_backend_kit::devices::{mark, name, rows};
+use iotbench_core::{Error, Name, TableSpec};
+use sqlx::MySqlConnection;
+
+/// The longest value of a tag: 48 bytes and a number.
+const MAX_VALUE_CHARS: u32 = 64;
+
+/// What has the name of a table's table of devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Nothing,
+    Ours,
+    Foreign,
+}
+
+/// The name with its database.
+pub(crate) fn qualified(database: &str, table: &Name) -> String {
+    format!("{}.{}", quoted(database), quoted(&name(table)))
+}
+
+/// The statement that creates it with its mark and its indexes. Values are told apart byte by byte.
+pub(crate) fn create_sql(database: &str, table: &TableSpec, config: &Config) -> String {
+    let tags = || table.schema.tags().as_slice().iter().map(|tag| quoted(&tag.name));
+    let columns = tags().map(|tag| format!(", {tag} VARCHAR({MAX_VALUE_CHARS}) NOT NULL"));
+    let indexes = tags().map(|tag| format!(", KEY ({tag})"));
+    format!(
+        "CREATE TABLE {} (`device` INT UNSIGNED NOT NULL PRIMARY KEY{}) ENGINE={} DEFAULT CHARACTER SET utf8mb4 \
+         COLLATE utf8mb4_bin COMMENT='{}'",
+        qualified(database, &table.name),
+        columns.chain(indexes).collect::<String>(),
+        config.engine.sql(),
+        mark(&table.name)
+    )
+}
+
+/// Fills it: what a statement inserts is committed with it.
+pub(crate) async fn fill(connection: &mut MySqlConnection, database: &str, table: &TableSpec) -> Result<(), Error> {
+    let devices = qualified(database, &table.name);
+    for rows in rows(table.schema.tags(), table.devices) {
+        execute(connection, &format!("INSERT INTO {devices} VALUES {rows}")).await?;
+    }
+    Ok(())
+}
+
+/// What has its name.
+pub(crate) async fn find(connection: &mut MySqlConnection, database: &str, table: &Name) -> Result<Found, Error> {
+    let sql =
+        "SELECT table_type, table_comment FROM information_schema.tables WHERE table_schema = ? AND table_name = ?";
+    let query = sqlx::query(sql).bind(database).bind(name(table));
+    let row = query.fetch_optional(connection).await.map_err(|e| classify(&e))?;
+    let Some(row) = row else { return Ok(Found::Nothing) };
+    let is_ours =
+        text_at(&row, 0)?.as_deref() == Some("BASE TABLE") && text_at(&row, 1)?.is_some_and(|text| text == mark(table));
+    Ok(if is_ours { Found::Ours } else { Found::Foreign })
+}
+
+/// Whether it is ours and was filled: its last row is there.
+pub(crate) async fn is_whole(
+    connection: &mut MySqlConnection,
+    database: &str,
+    table: &TableSpec,
+) -> Result<bool, Error> {
+    if find(connection, database, &table.name).await? != Found::Ours {
+        return Ok(false);
+    }
+    let last = format!("SELECT `device` FROM {} WHERE `device` = ?", qualified(database, &table.name));
+    let last = sqlx::query(&last).bind(table.devices.saturating_sub(1)).fetch_optional(connection).await;
+    last.map(|row| row.is_some()).map_err(|e| classify(&e))
+}
+
+/// Drops that of a table, if it is ours.
+pub(crate) async fn drop(connection: &mut MySqlConnection, database: &str, table: &Name) -> Result<(), Error> {
+    if find(connection, database, table).await? == Found::Ours {
+        execute(connection, &format!("DROP TABLE {}", qualified(database, table))).await?;
+    }
+    Ok(())
+}
+
+/// The query for the devices with a value of a tag, ascending.
+pub(crate) fn with_value_sql(database: &str, table: &TableSpec, tag: &str) -> String {
+    format!("SELECT `device` FROM {} WHERE {} = ? ORDER BY `device`", qualified(database, &table.name), quoted(tag))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iotbench_core::{Layout, Marker, Schema, Signal, Tag, TagValues, Tags, ValueType};
+
+    #[test]
+    fn each_tag_is_a_column_with_an_index_and_found_by_its_value() {
+        let signal = Signal { name: "a".into(), value_type: ValueType::F32, max_text_bytes: 0 };
+        let tag = |name: &str| Tag { name: name.into(), values: TagValues::OneOf(vec!["x".into()]) };
+        let tags = Tags::new(0, vec![tag("site"), tag("order")]).unwrap();
+        let table = TableSpec {
+            name: Name::new("t").unwrap(),
+            layout: Layout::Wide,
+            schema: Schema::new(vec![signal]).unwrap().with_tags(tags).unwrap(),
+            devices: 3,
+            marker: Marker { run_id: "r".into(), fingerprint: "f".into() },
+        };
+        assert_eq!(
+            create_sql("d", &table, &Config::default()),
+            "CREATE TABLE `d`.`t_devices` (`device` INT UNSIGNED NOT NULL PRIMARY KEY, `site` VARCHAR(64) NOT NULL, \
+             `order` VARCHAR(64) NOT NULL, KEY (`site`), KEY (`order`)) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 \
+             COLLATE utf8mb4_bin COMMENT='iotbench devices of t'"
+        );
+        let found = "SELECT `device` FROM `d`.`t_devices` WHERE `order` = ? ORDER BY `device`";
+        assert_eq!(with_value_sql("d", &table, "order"), found);
+    }
+}

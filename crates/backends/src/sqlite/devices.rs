@@ -1,0 +1,125 @@
+//! The table of devices: a column a tag, each with an index. It is part of the table that it belongs to: the row of that one in
+//! `iotbench_marker` says whose both are.
+
+use super::layout::quoted;
+use iotbench_backend_kit::devices::{mark, name, rows};
+use iotbench_core::{Name, TableSpec};
+use rusqlite::{Connection, OptionalExtension};
+
+/// The comment by which it is known. SQLite keeps the text of a statement that creates a table with its comments, and it goes
+/// with the table.
+fn comment(table: &Name) -> String {
+    format!("/* {} */", mark(table))
+}
+
+/// The names that it takes: its own, and that of an index a tag.
+pub(crate) fn names(table: &TableSpec) -> Vec<String> {
+    let (own, tags) = (name(&table.name), table.schema.tags().as_slice());
+    let indexes = tags.iter().map(|tag| index_name(table, &tag.name)).collect::<Vec<_>>();
+    if tags.is_empty() { Vec::new() } else { std::iter::once(own).chain(indexes).collect() }
+}
+
+fn index_name(table: &TableSpec, tag: &str) -> String {
+    format!("{}_{tag}", name(&table.name))
+}
+
+/// The statement that creates it.
+fn create_sql(table: &TableSpec) -> String {
+    let tags = table.schema.tags().as_slice().iter();
+    let columns: String = tags.map(|tag| format!(", {} TEXT NOT NULL", quoted(&tag.name))).collect();
+    let (name, comment) = (name(&table.name), comment(&table.name));
+    format!("CREATE TABLE {name} ({comment} device INTEGER PRIMARY KEY NOT NULL{columns})")
+}
+
+/// The statements that create its indexes.
+fn index_sql(table: &TableSpec) -> String {
+    let index = |tag: &str| {
+        let (index, name, tag) = (index_name(table, tag), name(&table.name), quoted(tag));
+        format!("CREATE INDEX {index} ON {name} ({tag}); ")
+    };
+    table.schema.tags().as_slice().iter().map(|tag| index(&tag.name)).collect()
+}
+
+/// Creates and fills it, where devices have tags.
+pub(crate) fn create(connection: &Connection, table: &TableSpec) -> rusqlite::Result<()> {
+    let tags = table.schema.tags();
+    if tags.is_empty() {
+        return Ok(());
+    }
+    connection.execute_batch(&create_sql(table))?;
+    for rows in rows(tags, table.devices) {
+        connection.execute_batch(&format!("INSERT INTO {} VALUES {rows}", name(&table.name)))?;
+    }
+    connection.execute_batch(&index_sql(table))
+}
+
+/// Whether a table has one that is ours.
+pub(crate) fn is_there(connection: &Connection, table: &Name) -> rusqlite::Result<bool> {
+    let sql = "SELECT instr(sql, ?2) > 0 FROM sqlite_schema WHERE name = ?1 AND type = 'table'";
+    let found = connection.query_row(sql, [name(table), comment(table)], |row| row.get(0)).optional()?;
+    Ok(found.unwrap_or(false))
+}
+
+/// Drops that of a table, if it is ours.
+pub(crate) fn drop(connection: &Connection, table: &Name) -> rusqlite::Result<()> {
+    if is_there(connection, table)? { connection.execute_batch(&format!("DROP TABLE {}", name(table))) } else { Ok(()) }
+}
+
+/// The devices with a value of a tag, ascending. They never change while a run reads.
+pub(crate) fn with_value(connection: &Connection, sql: &str, value: &str) -> rusqlite::Result<Vec<u32>> {
+    connection.prepare_cached(sql)?.query_map([value], |row| row.get(0))?.collect()
+}
+
+/// The query for them.
+pub(crate) fn with_value_sql(table: &TableSpec, tag: &str) -> String {
+    format!("SELECT device FROM {} WHERE {} = ?1 ORDER BY device", name(&table.name), quoted(tag))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::{config::Indexes, marker::Tables};
+    use iotbench_backend_kit::ownership::{Found, Ownership};
+    use iotbench_core::{Layout, Marker, Schema, Signal, Tag, TagValues, Tags, ValueType};
+
+    fn table() -> TableSpec {
+        let signal = Signal { name: "a".into(), value_type: ValueType::F32, max_text_bytes: 0 };
+        let tag = |name: &str| Tag { name: name.into(), values: TagValues::OneOf(vec!["x".into(), "y".into()]) };
+        let tags = Tags::new(0, vec![tag("site"), tag("order")]).unwrap();
+        TableSpec {
+            name: Name::new("t").unwrap(),
+            layout: Layout::Wide,
+            schema: Schema::new(vec![signal]).unwrap().with_tags(tags).unwrap(),
+            devices: 3,
+            marker: Marker { run_id: "r".into(), fingerprint: "f".into() },
+        }
+    }
+
+    #[test]
+    fn each_tag_is_a_column_by_whose_index_devices_are_found() {
+        let (connection, table) = (Connection::open_in_memory().unwrap(), table());
+        create(&connection, &table).unwrap();
+        let columns = "device INTEGER PRIMARY KEY NOT NULL, \"site\" TEXT NOT NULL, \"order\" TEXT NOT NULL";
+        assert_eq!(create_sql(&table), format!("CREATE TABLE t_devices (/* iotbench devices of t */ {columns})"));
+        let found = with_value_sql(&table, "order");
+        assert_eq!(found, "SELECT device FROM t_devices WHERE \"order\" = ?1 ORDER BY device");
+        let plan = format!("EXPLAIN QUERY PLAN {found}");
+        let plan: String = connection.query_row(&plan, ["x"], |row| row.get(3)).unwrap();
+        assert_eq!(plan, "SEARCH t_devices USING COVERING INDEX t_devices_order (order=?)");
+        assert!(is_there(&connection, &table.name).unwrap());
+    }
+
+    #[tokio::test]
+    async fn what_was_not_committed_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || Connection::open(folder.path().join("points.sqlite")).unwrap();
+        let table = table();
+        let mut ours = Tables::new(open(), &table, Indexes::Time);
+        ours.begin().await.unwrap();
+        assert_eq!(ours.find(&table.name).await.unwrap(), Found::Nothing);
+        ours.make(None).await.unwrap();
+        std::mem::drop(ours);
+        let left: u32 = open().query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
+        assert_eq!(left, 0);
+    }
+}
