@@ -82,7 +82,7 @@ fn queries(devices: &Devices) -> Vec<Query> {
             range,
         },
         Query::Buckets { devices: devices.clone(), signals: signals.clone(), aggregates: totals.clone(), range, width },
-        Query::TotalBuckets { devices: devices.clone(), signals, aggregates: totals, range, width },
+        Query::TotalBuckets { devices: devices.clone(), signals, aggregates: totals, range, width, newest: None },
     ]
 }
 
