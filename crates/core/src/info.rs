@@ -66,4 +66,53 @@ impl BackendInfo {
         let (got, most) = (schema.tags().len(), self.most_tags);
         if got > most { Err(Misfit::Tags { backend: self.name.into(), most, got }) } else { Ok(()) }
     }
+
+    /// What it can hold and do, for people: each with what it is about.
+    #[must_use]
+    pub fn in_words(&self) -> Vec<(&'static str, String)> {
+        let tags = match self.most_tags {
+            0 => "none".to_owned(),
+            most => format!("at most {most}"),
+        };
+        let mut words = self.capabilities.in_words();
+        words.push(("tags of a device", tags));
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Acknowledgement, Domain, Duplicates, Signal, Tag, TagValues, Tags, TimeUnit, ValueType};
+
+    const CAPABILITIES: Capabilities = Capabilities {
+        layouts: &[Layout::Wide],
+        time_unit: TimeUnit::Ns,
+        duplicates: Duplicates::Keep,
+        domain: |_| Domain::Full,
+        acknowledgement: Acknowledgement::Applied,
+        transactions: false,
+        buckets: &[],
+        most_writers: None,
+        blocking: false,
+        embedded: false,
+        stores: true,
+        empties: false,
+    };
+
+    #[test]
+    fn more_tags_than_are_stored_are_a_misfit_that_says_so() {
+        let info = |most_tags| BackendInfo { most_tags, ..BackendInfo::new("x", "", CAPABILITIES) };
+        let signal = Signal { name: "a".into(), value_type: ValueType::F64, max_text_bytes: 0 };
+        let tag = |name: &str| Tag { name: name.into(), values: TagValues::OneOf(vec!["y".into()]) };
+        let tags = Tags::new(0, vec![tag("s"), tag("t")]).unwrap();
+        let schema = Schema::new(vec![signal]).unwrap().with_tags(tags).unwrap();
+        let told = |most| info(most).fit(Layout::Wide, &schema, 1).map_err(|misfit| misfit.to_string());
+        assert_eq!(told(2), Ok(()));
+        assert!(told(1).unwrap_err().starts_with("x stores at most 1 tags of a device, and these have 2"));
+        assert!(told(0).unwrap_err().starts_with("x stores no tags of a device"));
+        let words = |most| info(most).in_words().pop();
+        assert_eq!(words(0), Some(("tags of a device", "none".into())));
+        assert_eq!(words(3), Some(("tags of a device", "at most 3".into())));
+    }
 }

@@ -106,7 +106,7 @@ fn details(backend: &BackendInfo) -> String {
     let mut text = format!("{}: {}\n\nLayouts, the default first\n", backend.name, backend.summary);
     text.push_str(&columns(&c.layouts.iter().map(|l| [format!("  {l}"), l.summary().to_owned()]).collect::<Vec<_>>()));
     text.push_str("\nAbilities\n");
-    let mut abilities: Vec<_> = c.in_words().into_iter().map(|(what, is)| [format!("  {what}"), is]).collect();
+    let mut abilities: Vec<_> = backend.in_words().into_iter().map(|(what, is)| [format!("  {what}"), is]).collect();
     abilities.push(["  acknowledged data".into(), format!("{}, unless a setting says otherwise", backend.promise)]);
     let statements = backend.statements.map_or("none".into(), |language| format!("in {language}"));
     abilities.push(["  statements of your own".into(), statements]);

@@ -65,7 +65,7 @@ fn open_ports(backend: &BackendInfo) -> Option<[String; 2]> {
 fn describe(backend: &BackendInfo) -> Vec<String> {
     let name = backend.name;
     let c = &backend.capabilities;
-    let mut rows: Vec<_> = c.in_words().into_iter().map(|(what, is)| [words(what), words(&is)]).collect();
+    let mut rows: Vec<_> = backend.in_words().into_iter().map(|(what, is)| [words(what), words(&is)]).collect();
     rows.push(["acknowledged data".into(), format!("{}, unless a setting says otherwise", backend.promise)]);
     rows.push([
         "queries".into(),
