@@ -85,9 +85,9 @@ pub(crate) async fn drop(connection: &mut MySqlConnection, database: &str, table
     Ok(())
 }
 
-/// The query for the devices with a value of a tag, ascending.
+/// The query for the devices with a value of a tag, its one argument.
 pub(crate) fn with_value_sql(database: &str, table: &TableSpec, tag: &str) -> String {
-    format!("SELECT `device` FROM {} WHERE {} = ? ORDER BY `device`", qualified(database, &table.name), quoted(tag))
+    format!("SELECT `device` FROM {} WHERE {} = ?", qualified(database, &table.name), quoted(tag))
 }
 
 #[cfg(test)]
@@ -113,7 +113,7 @@ mod tests {
              `order` VARCHAR(64) NOT NULL, KEY (`site`), KEY (`order`)) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 \
              COLLATE utf8mb4_bin COMMENT='iotbench devices of t'"
         );
-        let found = "SELECT `device` FROM `d`.`t_devices` WHERE `order` = ? ORDER BY `device`";
+        let found = "SELECT `device` FROM `d`.`t_devices` WHERE `order` = ?";
         assert_eq!(with_value_sql("d", &table, "order"), found);
     }
 }

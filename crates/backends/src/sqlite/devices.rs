@@ -67,12 +67,13 @@ pub(crate) fn drop(connection: &Connection, table: &Name) -> rusqlite::Result<()
 
 /// The devices with a value of a tag, ascending. They never change while a run reads.
 pub(crate) fn with_value(connection: &Connection, sql: &str, value: &str) -> rusqlite::Result<Vec<u32>> {
-    connection.prepare_cached(sql)?.query_map([value], |row| row.get(0))?.collect()
+    let ascending = format!("{sql} ORDER BY device");
+    connection.prepare_cached(&ascending)?.query_map([value], |row| row.get(0))?.collect()
 }
 
-/// The query for them.
+/// The query for them, whose one argument is `:value`.
 pub(crate) fn with_value_sql(table: &TableSpec, tag: &str) -> String {
-    format!("SELECT device FROM {} WHERE {} = ?1 ORDER BY device", name(&table.name), quoted(tag))
+    format!("SELECT device FROM {} WHERE {} = :value", name(&table.name), quoted(tag))
 }
 
 #[cfg(test)]
@@ -102,7 +103,7 @@ mod tests {
         let columns = "device INTEGER PRIMARY KEY NOT NULL, \"site\" TEXT NOT NULL, \"order\" TEXT NOT NULL";
         assert_eq!(create_sql(&table), format!("CREATE TABLE t_devices (/* iotbench devices of t */ {columns})"));
         let found = with_value_sql(&table, "order");
-        assert_eq!(found, "SELECT device FROM t_devices WHERE \"order\" = ?1 ORDER BY device");
+        assert_eq!(found, "SELECT device FROM t_devices WHERE \"order\" = :value");
         let plan = format!("EXPLAIN QUERY PLAN {found}");
         let plan: String = connection.query_row(&plan, ["x"], |row| row.get(3)).unwrap();
         assert_eq!(plan, "SEARCH t_devices USING COVERING INDEX t_devices_order (order=?)");

@@ -63,6 +63,10 @@ fn queries(devices: &Devices) -> Vec<Query> {
         let (devices, predicate) = (devices.clone(), Predicate::Above(900.0));
         Query::Filter { devices, signal: 0, predicate, range, all_signals }
     };
+    let top = |aggregate| {
+        let devices = devices.clone();
+        Query::TopDevices { devices, signal: 0, aggregate, range, limit: 3 }
+    };
     vec![
         Query::Range { devices: devices.clone(), signals: signals.clone(), range },
         filter(false),
@@ -82,6 +86,8 @@ fn queries(devices: &Devices) -> Vec<Query> {
             range,
         },
         Query::Buckets { devices: devices.clone(), signals: signals.clone(), aggregates: totals.clone(), range, width },
+        top(Aggregate::Max),
+        top(Aggregate::Last),
         Query::TotalBuckets { devices: devices.clone(), signals, aggregates: totals, range, width, newest: None },
     ]
 }

@@ -41,7 +41,7 @@ impl Shape for BulkShape {
         let device = if has_device { ", `device`" } else { "" };
         let mut statement =
             Statement::new(format!("SELECT `second`, `measurements`{device} FROM {} WHERE ", self.place.from));
-        statement.of_devices(has_device, ask.devices)?;
+        self.place.of_devices(&mut statement, ask.devices)?;
         statement.bind("`second` BETWEEN ?", split(ask.span.first).0)?;
         statement.bind(" AND ?", split(ask.span.last).0)?;
         // The least value is no column of a record.

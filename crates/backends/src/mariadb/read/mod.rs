@@ -38,7 +38,7 @@ use narrow::NarrowShape;
 use pager::Pager;
 use points::{Shape, Values, cell};
 use record::RecordShape;
-use selection::Selection;
+use selection::{Selection, Statement};
 use sqlx::MySqlConnection;
 use std::{ops::ControlFlow, sync::Arc};
 use stream::{Take, each};
@@ -70,6 +70,19 @@ impl ReadTable {
 
     pub(crate) fn has_device(&self) -> bool {
         self.table.has_device_column()
+    }
+
+    /// The devices asked for, as a condition that others follow.
+    pub(crate) fn of_devices(&self, statement: &mut Statement, devices: Asked<'_>) -> Result<(), Error> {
+        match devices.tagged(self.table.schema.tags()) {
+            Some((tag, value)) if self.has_device() => {
+                let found = with_value_sql(&self.database, &self.table, tag);
+                statement.bind(&format!("`device` IN ({found}"), value.to_string())?;
+                statement.push(") AND ");
+                Ok(())
+            }
+            _ => statement.of_devices(self.has_device(), devices),
+        }
     }
 }
 
@@ -114,12 +127,17 @@ impl MariaDbReader {
         }
     }
 
-    /// The devices with the value of a tag that are asked for, by the table of devices, which nothing changes; `None`: something
-    /// else is asked for. A join would sort what it finds, as no index is in the order of both tables, and so forget in which
-    /// order equal times were stored; and what is asked of one device after the other needs their list.
-    async fn with_value(&mut self, asked: Asked<'_>) -> Result<Option<Vec<u32>>, Error> {
-        let Some((tag, value)) = asked.tagged(self.place.table.schema.tags()) else { return Ok(None) };
-        let sql = with_value_sql(&self.place.database, &self.place.table, tag);
+    /// The devices with the value of a tag that are asked for, by the table of devices, which nothing changes. A join would sort
+    /// what it finds, as no index is in the order of both tables, and so forget in which order equal times were stored; and what
+    /// is asked of one device after the other needs their list. `None`: something else is asked for, or one statement that joins,
+    /// as it groups and keeps no order.
+    async fn with_value(&mut self, ask: &Ask<'_>) -> Result<Option<Vec<u32>>, Error> {
+        let place = Arc::clone(&self.place);
+        let is_joined = matches!(ask.what, What::Top(_)) && place.has_device();
+        let Some((tag, value)) = ask.devices.tagged(place.table.schema.tags()).filter(|_| !is_joined) else {
+            return Ok(None);
+        };
+        let sql = format!("{} ORDER BY `device`", with_value_sql(&place.database, &place.table, tag));
         let rows = sqlx::query(&sql).bind(value.to_string()).fetch_all(&mut self.connection).await;
         rows.map_err(|e| classify(&e))?.iter().map(|row| cell(row, 0)).collect::<Result<_, _>>().map(Some)
     }
@@ -357,7 +375,7 @@ impl Reader for MariaDbReader {
         refuse_signals_beyond(query, self.place.table.schema.width())?;
         let all_signals = Arc::clone(&self.all_signals);
         let Some(ask) = Ask::of(query, &all_signals) else { return Ok(NOTHING_BY_CLIENT) };
-        let found = self.with_value(ask.devices).await?;
+        let found = self.with_value(&ask).await?;
         let ask = Ask { devices: found.as_deref().map_or(ask.devices, Asked::Some), ..ask };
         if !self.needs_snapshot(&ask) {
             return self.answer(&ask, sink).await;

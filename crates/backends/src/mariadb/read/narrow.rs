@@ -36,7 +36,7 @@ impl NarrowShape {
     /// The rows asked for, up to the condition on values.
     fn rows(&self, columns: &str, ask: &Ask<'_>) -> Result<Statement, Error> {
         let mut statement = Statement::new(format!("SELECT {columns} FROM {} WHERE ", self.place.from));
-        statement.of_devices(self.place.has_device(), ask.devices)?;
+        self.place.of_devices(&mut statement, ask.devices)?;
         statement.of_span_in_two(ask.span)?;
         if ask.signals.len() < self.place.table.schema.width() {
             let numbers: Vec<_> = ask.signals.iter().map(ToString::to_string).collect();

@@ -63,7 +63,7 @@ impl RecordShape {
 
     fn of_stretch(&self, columns: &str, of: &Ask<'_>) -> Result<Statement, Error> {
         let mut statement = Statement::new(format!("SELECT {columns} FROM {} WHERE ", self.place.from));
-        statement.of_devices(self.place.has_device(), of.devices)?;
+        self.place.of_devices(&mut statement, of.devices)?;
         statement.of_span(of.span)?;
         Ok(statement)
     }

@@ -58,7 +58,7 @@ impl SqliteReader {
     fn answer(&self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_signals_beyond(query, self.table.schema.width())?;
         let Some(ask) = Ask::of(query, &self.all_signals) else { return Ok(NOTHING_BY_CLIENT) };
-        let found = self.with_value(ask.devices)?;
+        let found = self.with_value(&ask)?;
         let ask = Ask { devices: found.as_deref().map_or(ask.devices, Asked::Some), ..ask };
         match (ask.what, ask.order, ask.predicate) {
             (What::Count, ..) => self.count_row(sink),
@@ -78,9 +78,12 @@ impl SqliteReader {
     }
 
     /// The devices with the value of a tag that are asked for, by the table of devices: their series are read one after the
-    /// other, as SQLite itself joins tables. `None`: something else is asked for.
-    fn with_value(&self, asked: Asked<'_>) -> Result<Option<Vec<u32>>, Error> {
-        let Some((tag, value)) = asked.tagged(self.table.schema.tags()) else { return Ok(None) };
+    /// other, as SQLite itself joins tables. `None`: something else is asked for, or one statement finds them itself.
+    fn with_value(&self, ask: &Ask<'_>) -> Result<Option<Vec<u32>>, Error> {
+        let is_joined = matches!(ask.what, What::Top(_)) && self.table.has_device_column();
+        let Some((tag, value)) = ask.devices.tagged(self.table.schema.tags()).filter(|_| !is_joined) else {
+            return Ok(None);
+        };
         let sql = devices::with_value_sql(&self.table, tag);
         devices::with_value(&self.connection, &sql, &value.to_string()).map(Some).map_err(|e| classify(&e))
     }
@@ -302,6 +305,10 @@ impl SqliteReader {
         let mut bytes = 0;
         let mut statement = self.connection.prepare_cached(&sql).map_err(|e| classify(&e))?;
         bind(&mut statement, ask.device(), ask).map_err(|e| classify(&e))?;
+        if let Some((_, value)) = devices.tagged(self.table.schema.tags()) {
+            let place = statement.parameter_index(":value").map_err(|e| classify(&e))?.unwrap_or_default();
+            statement.raw_bind_parameter(place, value.to_string()).map_err(|e| classify(&e))?;
+        }
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(|e| classify(&e))? {
             let cells = row.get(0).and_then(|device| Ok((device, row.get(1)?)));

@@ -1,5 +1,6 @@
 //! The conditions of the SQL that selects datapoints of one device, and its parameters.
 
+use crate::sqlite::devices::with_value_sql;
 use iotbench_backend_kit::{
     ask::{Ask, Asked},
     second::split,
@@ -30,14 +31,21 @@ pub(crate) fn of_device(table: &TableSpec) -> &'static str {
     if table.has_device_column() { "device = :device AND " } else { "" }
 }
 
-/// The condition on the devices that are asked for, where the table has that column.
+/// The condition on the devices that are asked for, where the table has that column; those with the value of a tag have the
+/// parameter `:value`.
 pub(crate) fn of_devices(table: &TableSpec, devices: Asked<'_>) -> String {
+    if !table.has_device_column() {
+        return String::new();
+    }
+    if let Some((tag, _)) = devices.tagged(table.schema.tags()) {
+        return format!("device IN ({}) AND ", with_value_sql(table, tag));
+    }
     match devices.list() {
-        Some(list) if table.has_device_column() => {
+        Some(list) => {
             let list: Vec<_> = list.iter().map(ToString::to_string).collect();
             format!("device IN ({}) AND ", list.join(", "))
         }
-        _ => String::new(),
+        None => String::new(),
     }
 }
 
