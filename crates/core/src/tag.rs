@@ -137,6 +137,8 @@ impl Tags {
             }
             check_values(tag, before)?;
         }
+        // Of none all are the same.
+        let seed = if tags.is_empty() { 0 } else { seed };
         Ok(Self { seed, tags })
     }
 

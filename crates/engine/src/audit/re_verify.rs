@@ -71,7 +71,8 @@ impl LedgerHead {
         let Self { plan, base, .. } = self;
         let dataset = plan.profile.dataset.open(plan.seed, plan.origin_ns, plan.table.devices, &base);
         let dataset = dataset.map_err(|e| ReVerifyError::Data(e.to_string()))?;
-        if *dataset.schema() != plan.table.schema {
+        let schema = plan.profile.dataset.schema(&*dataset, plan.seed);
+        if schema.map_err(|e| ReVerifyError::Data(e.to_string()))? != plan.table.schema {
             return Err(ReVerifyError::Data("its signals are others than those that the run wrote".into()));
         }
         let open = OpenRequest { target, settings: plan.settings.clone(), table: plan.table.clone() };

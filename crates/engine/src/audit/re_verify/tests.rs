@@ -282,6 +282,12 @@ fn a_ledger_whose_data_are_others_by_now_is_refused() {
     let mut plan = written.planned.plan.clone();
     let planned = head(plan.clone()).planned(Target::default()).unwrap();
     assert_eq!((planned.plan.run_id.as_str(), planned.open.table == plan.table), ("t", true));
+    let mut tagged = plan.clone();
+    tagged.profile.dataset = tagged.profile.dataset.with("tags", serde_json::json!([{ "name": "site", "count": 3 }]));
+    let error = head(tagged.clone()).planned(Target::default()).unwrap_err();
+    assert!(matches!(&error, ReVerifyError::Data(_)), "the devices had no tags then: {error}");
+    tagged.table.schema = tagged.profile.dataset.schema(&*written.planned.dataset, tagged.seed).unwrap();
+    assert!(!tagged.table.schema.tags().is_empty() && head(tagged).planned(Target::default()).is_ok());
     let mut signals = plan.table.schema.signals().to_vec();
     signals[0].name.push_str("_of_old");
     plan.table.schema = Schema::new(signals).unwrap();
