@@ -193,3 +193,19 @@ fn what_a_promise_does_not_cover_need_not_be_seen() {
     assert!(document["points"]["stored"].as_u64() <= document["points"]["acked"].as_u64(), "{:#}", document["points"]);
     place.assert_nothing_is_left();
 }
+
+/// Every query type, of few hosts and trucks, among them those that ask by a tag.
+#[test]
+fn what_tsbs_asks_is_answered_right() {
+    for backend in two_servers().filter(|name| !["kairosdb", "opentsdb"].contains(name)) {
+        let place = Place::new();
+        for (profile, kinds) in [("tsbs_cpu", 15), ("tsbs_iot", 13)] {
+            let few = ["-p", profile, "--set", "devices=8", "--operations", "120", "-d", "120s"];
+            let document = run(&place, backend, &few);
+            assert_right(&document, &format!("{backend} {profile}"));
+            let asked = document["latency"]["kinds"].as_array().unwrap();
+            assert_eq!(asked.len(), kinds, "{backend} {profile}: {asked:#?}");
+        }
+        place.assert_nothing_is_left();
+    }
+}
