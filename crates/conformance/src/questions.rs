@@ -42,7 +42,7 @@ pub(crate) fn about_extremes(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>
     questions
 }
 
-/// The questions about devices that have a value of a tag, of each value of each tag.
+/// The questions about devices that have a value of a tag: of each value, or of the first of each tag.
 pub(crate) fn about_tags(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
     let tags = dataset.schema.tags();
     let ids = (0..).take(tags.len());
@@ -52,35 +52,37 @@ pub(crate) fn about_tags(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
     };
     let of_each: Vec<_> = ids.flat_map(|tag| (0..tags.choices(tag)).map(move |choice| (tag, choice))).collect();
     let each = |ask: &dyn Fn(Devices) -> Query| of_each.iter().map(|&(tag, choice)| ask(tagged(tag, choice))).collect();
+    // What devices are found by is the same condition whatever is asked.
+    let first = |ask: &dyn Fn(Devices) -> Query| (0..).take(tags.len()).map(|tag| ask(tagged(tag, 0))).collect();
     let (range, signals) =
         (TimeRange { from: Included(ORIGIN_NS), to: Excluded(ORIGIN_NS + 9_000_000_000) }, vec![0, 1]);
     let (aggregates, totals) = (FIGURES.to_vec(), vec![Aggregate::Max, Aggregate::Count]);
     vec![
         ("every value of devices with tags comes back", vec![Query::Scan, Query::Count]),
         ("ranges of a tag", each(&|devices| Query::Range { devices, signals: signals.clone(), range })),
-        ("the newest of a tag", each(&|devices| Query::Newest { devices, limit: 5 })),
+        ("the newest of a tag", first(&|devices| Query::Newest { devices, limit: 5 })),
         ("the newest of each device of a tag", each(&|devices| Query::LastPoints { devices })),
         (
             "figures of a tag",
-            each(&|devices| Query::Aggregates { devices, signals: vec![1], aggregates: aggregates.clone(), range }),
+            first(&|devices| Query::Aggregates { devices, signals: vec![1], aggregates: aggregates.clone(), range }),
         ),
         (
             "figures of time buckets of a tag",
-            each(&|devices| {
+            first(&|devices| {
                 let (signals, aggregates) = (signals.clone(), totals.clone());
                 Query::Buckets { devices, signals, aggregates, range, width: SECOND }
             }),
         ),
         (
             "figures of time buckets of a tag's devices together",
-            each(&|devices| {
+            first(&|devices| {
                 let (signals, aggregates) = (signals.clone(), totals.clone());
                 Query::TotalBuckets { devices, signals, aggregates, range, width: SECOND, newest: None }
             }),
         ),
         (
             "values of a tag that meet a condition",
-            each(&|devices| {
+            first(&|devices| {
                 let (signal, predicate) = (1, Predicate::Above(3.0));
                 Query::Filter { devices, signal, predicate, range, all_signals: true }
             }),

@@ -200,7 +200,7 @@ fn what_tsbs_asks_is_answered_right() {
     for backend in two_servers().filter(|name| !["kairosdb", "opentsdb"].contains(name)) {
         let place = Place::new();
         for (profile, kinds) in [("tsbs_cpu", 15), ("tsbs_iot", 13)] {
-            let few = ["-p", profile, "--set", "devices=8", "--operations", "120", "-d", "120s"];
+            let few = ["-p", profile, "--set", "devices=8", "--operations", "60", "-d", "120s"];
             let document = run(&place, backend, &few);
             assert_right(&document, &format!("{backend} {profile}"));
             let asked = document["latency"]["kinds"].as_array().unwrap();
