@@ -72,6 +72,30 @@ fn it_runs_as_the_user_that_the_pods_run_as() {
     }
 }
 
+/// A tag can be given to another image later.
+#[test]
+fn images_of_others_are_pinned_by_digest() {
+    let root = folder().join("..");
+    let folders = ["deploy", "deploy/kubernetes", ".github/workflows"].map(|name| root.join(name));
+    let files = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let files = files.map(|file| file.unwrap().path()).filter(|path| path.is_file());
+    let mut pinned = 0;
+    for path in files.filter(|path| path.extension().is_none_or(|ending| ending == "yaml" || ending == "yml")) {
+        for line in fs::read_to_string(&path).unwrap().lines() {
+            let words: Vec<_> = line.trim().trim_start_matches("- ").split_whitespace().collect();
+            let (["image:" | "FROM", image] | ["FROM", image, "AS", _]) = words[..] else { continue };
+            if image == "scratch" || image.starts_with("iotbench:") {
+                continue;
+            }
+            let digest = image.split_once("@sha256:").map_or("", |(_, digest)| digest);
+            let is_one = digest.len() == 64 && digest.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+            assert!(is_one, "{}: {image}", path.display());
+            pinned += 1;
+        }
+    }
+    assert_eq!(pinned, 4, "the broker's of compose and Kubernetes, the build's and the check's");
+}
+
 /// What is not sent to the build is nothing that it needs; keys and logins of who deploys are not.
 #[test]
 fn the_build_sees_all_sources() {
