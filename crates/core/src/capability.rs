@@ -243,11 +243,11 @@ impl Capabilities {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::Signal;
 
-    fn capabilities() -> Capabilities {
+    pub(crate) const fn capabilities() -> Capabilities {
         Capabilities {
             layouts: &[Layout::Narrow, Layout::Wide],
             time_unit: TimeUnit::Ms,

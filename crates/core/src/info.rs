@@ -83,31 +83,16 @@ impl BackendInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Acknowledgement, Domain, Duplicates, Signal, Tag, TagValues, Tags, TimeUnit, ValueType};
-
-    const CAPABILITIES: Capabilities = Capabilities {
-        layouts: &[Layout::Wide],
-        time_unit: TimeUnit::Ns,
-        duplicates: Duplicates::Keep,
-        domain: |_| Domain::Full,
-        acknowledgement: Acknowledgement::Applied,
-        transactions: false,
-        buckets: &[],
-        most_writers: None,
-        blocking: false,
-        embedded: false,
-        stores: true,
-        empties: false,
-    };
+    use crate::{Signal, Tag, TagValues, Tags, ValueType, capability::tests::capabilities};
 
     #[test]
     fn more_tags_than_are_stored_are_a_misfit_that_says_so() {
-        let info = |most_tags| BackendInfo { most_tags, ..BackendInfo::new("x", "", CAPABILITIES) };
+        let info = |most_tags| BackendInfo { most_tags, ..BackendInfo::new("x", "", capabilities()) };
         let signal = Signal { name: "a".into(), value_type: ValueType::F64, max_text_bytes: 0 };
         let tag = |name: &str| Tag { name: name.into(), values: TagValues::OneOf(vec!["y".into()]) };
         let tags = Tags::new(0, vec![tag("s"), tag("t")]).unwrap();
         let schema = Schema::new(vec![signal]).unwrap().with_tags(tags).unwrap();
-        let told = |most| info(most).fit(Layout::Wide, &schema, 1).map_err(|misfit| misfit.to_string());
+        let told = |most| info(most).fit(Layout::Wide, &schema, 1_000_000).map_err(|misfit| misfit.to_string());
         assert_eq!(told(2), Ok(()));
         assert!(told(1).unwrap_err().starts_with("x stores at most 1 tags of a device, and these have 2"));
         assert!(told(0).unwrap_err().starts_with("x stores no tags of a device"));

@@ -277,8 +277,15 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         .map_err(|(key, message)| fail(&key, message))?;
     let open = OpenRequest { target, settings: settings.clone(), table: table.clone() };
     backend.open(open.clone()).map_err(|e| PlanError::from(setting_error(&profile_file, backend.info().name, e)))?;
-    let (dataset_of, schema) = (&*dataset, &table.schema);
-    let context = Context { profile: &profile, dataset: dataset_of, schema, backend, layout, phases: &phases, base };
+    let context = Context {
+        profile: &profile,
+        dataset: &*dataset,
+        schema: &table.schema,
+        backend,
+        layout,
+        phases: &phases,
+        base,
+    };
     let groups = group::plans(context).map_err(|(key, message)| fail(&key, message))?;
     let (state, of_state) = state::of_ramp(&profile, &phases, backend).map_err(|(key, message)| fail(&key, message))?;
     let not_probed = probe::of_ramp(&profile, backend).map_err(|(key, message)| fail(&key, message))?;

@@ -203,8 +203,11 @@ fn what_tsbs_asks_is_answered_right() {
             let few = ["-p", profile, "--set", "devices=8", "--operations", "60", "-d", "120s"];
             let document = run(&place, backend, &few);
             assert_right(&document, &format!("{backend} {profile}"));
-            let asked = document["latency"]["kinds"].as_array().unwrap();
-            assert_eq!(asked.len(), kinds, "{backend} {profile}: {asked:#?}");
+            let all = document["latency"]["kinds"].as_array().unwrap();
+            assert_eq!(all.len(), kinds, "{backend} {profile}: {all:#?}");
+            // Which comes when is drawn: most of them within these few.
+            let asked = all.iter().filter(|kind| kind["by_operation"]["response"]["count"].as_u64() > Some(0)).count();
+            assert!(2 * asked > kinds, "{backend} {profile}: {all:#?}");
         }
         place.assert_nothing_is_left();
     }

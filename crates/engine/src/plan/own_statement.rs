@@ -95,7 +95,7 @@ pub(super) fn own_statement(
     if has_figure && let Some(missing) = not_named(&statement, devices > 1, signals.len() > 1) {
         return error("statement", format!("its figure is of what {missing} stands for, which it does not name"));
     }
-    let all = context.dataset.schema().signals();
+    let all = context.schema.signals();
     let is_number = |&id: &SignalId| all.get(usize::from(id)).is_some_and(|signal| signal.value_type.is_number());
     if has_figure && !signals.iter().all(is_number) {
         return error("signals", "a figure is expected, and not all of them are numbers: name those that are".into());

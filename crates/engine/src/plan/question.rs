@@ -54,7 +54,7 @@ pub enum Question {
         /// The signals, ascending.
         signals: Vec<SignalId>,
     },
-    /// The values of a signal of consecutive devices that meet a condition, or the records with such a value, over a stretch of
+    /// The values of a signal of devices that meet a condition, or the records with such a value, over a stretch of
     /// time from a random moment of the history on.
     Filter {
         /// The signals of which one is drawn, ascending.
@@ -80,7 +80,7 @@ pub enum Question {
         /// The length of the stretch.
         window_ns: u64,
     },
-    /// Figures of each signal of consecutive devices in time buckets, over a stretch of time from a random moment of the
+    /// Figures of each signal of devices in time buckets, over a stretch of time from a random moment of the
     /// history on.
     Buckets {
         /// The signals, ascending.
@@ -97,7 +97,7 @@ pub enum Question {
         #[serde(default)]
         together: bool,
     },
-    /// Figures of each signal of consecutive devices together in the newest time buckets before a random moment of the history.
+    /// Figures of each signal of devices together in the newest time buckets before a random moment of the history.
     NewestBuckets {
         /// The signals, ascending.
         signals: Vec<SignalId>,
@@ -332,7 +332,7 @@ fn aggregates_together(config: &OperationConfig) -> Result<Vec<Aggregate>, Field
 }
 
 fn cycle(context: Context<'_>, config: &OperationConfig) -> Result<Question, FieldError> {
-    let signals = numbers(config, context.dataset.schema())?;
+    let signals = numbers(config, context.schema)?;
     let abscissa = signals[0];
     let suggested = if context.layout == Layout::Bulk { Strategy::Bulk } else { Strategy::Individual };
     let (strategy, amplitude) = (config.strategy.set().unwrap_or(suggested), config.amplitude);

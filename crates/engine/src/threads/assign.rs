@@ -93,12 +93,13 @@ pub(super) fn assign(
                 sources
             }
         };
+        // What it holds of tags is found once for all loops.
+        let asker = group.reads().then(|| Arc::new(asker(planned, group)));
         for (i, source) in sources.into_iter().enumerate() {
             let share = group.connections as usize / loops + usize::from(i < group.connections as usize % loops);
-            let reads = group.reads();
             let plan = LoopPlan {
-                role: if reads { Role::Reads } else { Role::Writes },
-                asker: reads.then(|| Arc::new(asker(planned, group))),
+                role: if asker.is_some() { Role::Reads } else { Role::Writes },
+                asker: asker.clone(),
                 group: u16::try_from(number).unwrap_or(u16::MAX),
                 first_kind,
                 operations: operations.clone(),
