@@ -173,8 +173,10 @@ fn leave_it_nowhere(backend: &str, load: &[&str]) {
         assert!(wanted.contains(&code) && !err.contains("panicked"), "{code}: {err}");
         assert!(children > 0, "it has agents");
         if code != 21 {
-            // On a busy machine the answer may come after the one measured second.
-            assert!(Document::from_json(&out).unwrap().load.counts.started > 0);
+            // It was let in: the server has said what it is. On a machine that stands still, its one second may begin nothing.
+            let document = Document::from_json(&out).unwrap();
+            assert!(document.target.product.is_some(), "{out}");
+            assert!(code == 11 || document.load.counts.started > 0, "{out}");
         }
         marks.assert_absent_from_text(&format!("{out}{err}"), &no_way);
         marks.assert_absent_from_folder(&folder, &no_way);
