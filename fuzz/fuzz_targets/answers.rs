@@ -12,7 +12,7 @@ use iotbench_core::{
     Aggregate, Backend, Batch, BucketWidth, CHUNK_ROWS, Chunk, Database, Devices, Direction, Endpoint, Error, Layout,
     OpenRequest, Predicate, Query, Run, Settings, TableSpec, Target, TimeRange, Value,
 };
-use iotbench_fuzz::{folder, parts, table};
+use iotbench_fuzz::{folder, parts, table, with_tags};
 use libfuzzer_sys::fuzz_target;
 use serde_json::json;
 use std::{
@@ -127,6 +127,13 @@ fn queries() -> Vec<Query> {
         width: BucketWidth::SECOND,
         newest,
     };
+    let by_tag = |width| Query::TagFigures {
+        tag: 0,
+        signals: vec![0, 1],
+        aggregates: vec![Aggregate::Mean, Aggregate::Count],
+        range,
+        width,
+    };
     vec![
         Query::Range { devices: devices.clone(), signals: signals.clone(), range },
         Query::Range { devices: Devices::Some(vec![1]), signals: vec![1], range },
@@ -146,6 +153,8 @@ fn queries() -> Vec<Query> {
         Query::Buckets { devices, signals, aggregates, range, width: BucketWidth::SECOND },
         total(None),
         total(Some(2)),
+        by_tag(None),
+        by_tag(Some(BucketWidth::SECOND)),
         Query::TopDevices { devices: Devices::All, signal, aggregate: Aggregate::Mean, range, limit },
     ]
 }
@@ -226,6 +235,7 @@ fuzz_target!(|data: &[u8]| {
     let backend = OVER_HTTP[usize::from(*backend) % OVER_HTTP.len()];
     let layouts: &[Layout] = backend.info().capabilities.layouts;
     let table = table(layouts[usize::from(*layout) % layouts.len()]);
+    let table = if backend.info().most_tags > 0 { with_tags(table) } else { table };
     let answers = parts::<MAX_ANSWERS>(answers).into_iter().flatten().map(<[u8]>::to_vec).collect();
     let answers: Answers = Arc::new(Mutex::new(answers));
     STUB.with_borrow(|Stub { runtime, listener, port }| {

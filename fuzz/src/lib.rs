@@ -1,6 +1,6 @@
 //! What the fuzz targets share: a folder in memory, inputs of several parts, and tables to ask about.
 
-use iotbench_core::{Layout, Marker, Name, Schema, Signal, TableSpec, ValueType};
+use iotbench_core::{Layout, Marker, Name, Schema, Signal, TableSpec, Tag, TagValues, Tags, ValueType};
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -67,4 +67,12 @@ pub fn table(layout: Layout) -> TableSpec {
         devices: 2,
         marker: Marker { run_id: "r".into(), fingerprint: "f".into() },
     }
+}
+
+/// The same, of devices at one of two sites.
+#[must_use]
+pub fn with_tags(table: TableSpec) -> TableSpec {
+    let values = TagValues::OneOf(["east", "west"].map(Into::into).to_vec());
+    let tags = Tags::new(0, vec![Tag { name: "site".into(), values }]).unwrap();
+    TableSpec { schema: table.schema.with_tags(tags).unwrap(), ..table }
 }

@@ -5,7 +5,7 @@
 
 use crate::span::Span;
 use iotbench_core::{
-    Aggregate, BucketWidth, Devices, Direction, Predicate, Query, SignalId, TableSpec, TagValue, Tagged, Tags,
+    Aggregate, BucketWidth, Devices, Direction, Predicate, Query, SignalId, TableSpec, TagId, TagValue, Tagged, Tags,
 };
 use std::slice::from_ref;
 
@@ -117,6 +117,8 @@ pub enum What<'a> {
     Buckets(&'a [Aggregate], BucketWidth),
     /// These figures of each bucket and signal, of all devices together; order and limit are those of the buckets.
     TotalBuckets(&'a [Aggregate], BucketWidth),
+    /// These figures of each signal, of all devices with the same value of a tag together, or of each bucket of theirs.
+    ByTag(TagId, &'a [Aggregate], Option<BucketWidth>),
     /// The devices with the greatest figure of the signal, greatest first; the limit is theirs.
     Top(Aggregate),
     /// How many they are, and how many values.
@@ -206,6 +208,10 @@ impl<'a> Ask<'a> {
                 let asked = newest.map_or(stretch, |newest| stretch.first(newest, Order::Newest));
                 Self { what: What::TotalBuckets(aggregates, *width), ..asked }
             }
+            Query::TagFigures { tag, signals, aggregates, range, width } => {
+                let stretch = Self::stretch(Asked::All, signals, Span::of(*range)?);
+                Self { what: What::ByTag(*tag, aggregates, *width), ..stretch }
+            }
             Query::TopDevices { devices, signal, aggregate, range, limit } => {
                 let stretch = Self::stretch(Asked::of(devices), from_ref(signal), Span::of(*range)?);
                 Self { what: What::Top(*aggregate), limit: *limit, ..stretch }
@@ -217,7 +223,10 @@ impl<'a> Ask<'a> {
     /// Whether anything at all is wanted: a datapoint of a device, or a figure.
     #[must_use]
     pub fn wants_something(&self) -> bool {
-        let is_of_no_figure = matches!(self.what, What::Figures([]) | What::Buckets([], _) | What::TotalBuckets([], _));
+        let is_of_no_figure = matches!(
+            self.what,
+            What::Figures([]) | What::Buckets([], _) | What::TotalBuckets([], _) | What::ByTag(_, [], _)
+        );
         self.limit > 0 && self.devices.list() != Some(&[]) && !is_of_no_figure
     }
 

@@ -5,7 +5,7 @@ use crate::answer::Answer;
 use iotbench_core::{ComputedBy, Error, Reply, Sink, ValueType};
 use std::collections::BTreeMap;
 
-/// A device and the beginning of a bucket; 0 without buckets.
+/// A device, or the place of a tag's value, and the beginning of a bucket; 0 without buckets.
 pub type Group = (u32, i64);
 
 /// Figures that come group by group: those of one are held.

@@ -28,6 +28,7 @@ impl<'a> Fold<'a> {
             | What::FirstOfEach
             | What::Greatest
             | What::TotalBuckets(..)
+            | What::ByTag(..)
             | What::Top(_)
             | What::Count => (&[][..], None),
         };

@@ -48,6 +48,7 @@ pub mod filter;
 pub mod flag;
 pub mod fold;
 pub mod gather;
+pub mod grouped_by;
 pub mod handshake;
 #[cfg(feature = "http")]
 pub mod http;

@@ -67,7 +67,7 @@ fn signals_of(query: &Query) -> Option<&[SignalId]> {
         Query::Range { signals, .. } | Query::Aggregates { signals, .. } | Query::Buckets { signals, .. } => {
             Some(signals)
         }
-        Query::TotalBuckets { signals, .. } => Some(signals),
+        Query::TotalBuckets { signals, .. } | Query::TagFigures { signals, .. } => Some(signals),
         Query::Nearest { signal, .. }
         | Query::Filter { signal, .. }
         | Query::Minimum { signal, .. }

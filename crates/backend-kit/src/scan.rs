@@ -7,7 +7,7 @@ use crate::{
     refuse::refuse_unknown_signals,
     series::Series,
     top::Top,
-    total::{PARTS, Total},
+    total::{PARTS, Total, known},
 };
 use iotbench_core::{
     Aggregate, Batch, ComputedBy, Counts, Error, Query, Reply, SignalId, Sink, TableSpec, Value, ValueType,
@@ -41,6 +41,16 @@ pub fn answer(query: &Query, table: &TableSpec, stored: &[Batch], sink: &mut dyn
         What::TotalBuckets(aggregates, width) => {
             let of_each = Ask { what: What::Buckets(&PARTS, width), ..ask };
             let mut total = Total::new(ask.signals.len(), newest);
+            let mut fold = Fold::new(&of_each, &mut total);
+            let reply = datapoints(&rows, &ask, table, &mut fold)?;
+            let Reply { bytes, .. } = fold.finish(reply)?;
+            total.finish(aggregates, bytes, sink)
+        }
+        What::ByTag(tag, aggregates, width) => {
+            known(table.schema.tags(), tag)?;
+            let of_each =
+                Ask { what: width.map_or(What::Figures(&PARTS), |width| What::Buckets(&PARTS, width)), ..ask };
+            let mut total = Total::by_tag(ask.signals.len(), table.schema.tags(), tag);
             let mut fold = Fold::new(&of_each, &mut total);
             let reply = datapoints(&rows, &ask, table, &mut fold)?;
             let Reply { bytes, .. } = fold.finish(reply)?;

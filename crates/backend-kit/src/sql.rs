@@ -1,14 +1,15 @@
 //! What the SQL of several databases says alike: figures over groups of rows.
 
-use crate::ask::What;
+use crate::{ask::What, grouped_by::GroupedBy};
 use iotbench_core::{Aggregate, BucketWidth};
 
-/// Figures that are worked out by grouping: of each device, or of each of its buckets.
+/// Figures that are worked out by grouping: of each device, or of all of them or those of one value of a tag together, or of each of the
+/// buckets.
 #[derive(Clone, Copy, Debug)]
 pub struct Grouping<'a> {
     aggregates: &'a [Aggregate],
     width: Option<BucketWidth>,
-    is_total: bool,
+    by: GroupedBy,
 }
 
 impl<'a> Grouping<'a> {
@@ -16,25 +17,22 @@ impl<'a> Grouping<'a> {
     /// an order of time within it.
     #[must_use]
     pub fn of(what: What<'a>) -> Option<Self> {
-        match what {
-            What::Figures(aggregates) => Some(Self { aggregates, width: None, is_total: false }),
-            What::Buckets(aggregates, width) => {
-                let grouping = Self { aggregates, width: Some(width), is_total: false };
-                (grouping.functions().count() == aggregates.len()).then_some(grouping)
-            }
-            // Nothing needs an order of time within these: no first and no last value.
-            What::TotalBuckets(aggregates, width) => {
-                let grouping = Self { aggregates, width: Some(width), is_total: true };
-                (grouping.functions().count() == aggregates.len()).then_some(grouping)
-            }
-            What::Datapoints | What::FirstOfEach | What::Greatest | What::Top(_) | What::Count => None,
-        }
+        let by = GroupedBy::of(what);
+        let (aggregates, width) = match what {
+            What::Figures(aggregates) => return Some(Self { aggregates, width: None, by }),
+            What::Buckets(aggregates, width) | What::TotalBuckets(aggregates, width) => (aggregates, Some(width)),
+            What::ByTag(_, aggregates, width) => (aggregates, width),
+            What::Datapoints | What::FirstOfEach | What::Greatest | What::Top(_) | What::Count => return None,
+        };
+        // Nothing needs an order of time within the groups: no first and no last value.
+        let grouping = Self { aggregates, width, by };
+        (grouping.functions().count() == aggregates.len()).then_some(grouping)
     }
 
-    /// What rows are grouped by beside the bucket: their device, or the number that stands for all of them.
+    /// What rows are grouped by beside the bucket.
     #[must_use]
-    pub fn device(&self) -> &'static str {
-        if self.is_total { "0" } else { "device" }
+    pub fn by(&self) -> GroupedBy {
+        self.by
     }
 
     /// All figures that are asked for, in order.

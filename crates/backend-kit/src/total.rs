@@ -1,8 +1,12 @@
-//! Figures of time buckets of several devices together, merged from those of each of them by the client.
+//! Figures of several devices together, of all or of those with each value of a tag, merged from those of each of them by the client.
 
-use crate::answer::{Answer, NOTHING_BY_CLIENT};
+use crate::{
+    answer::{Answer, NOTHING_BY_CLIENT},
+    figures::Group,
+};
 use iotbench_core::{
-    Aggregate, BucketWidth, Cause, Chunk, ComputedBy, Error, Query, Reader, Reply, Sink, TimeRange, ValueType,
+    Aggregate, BucketWidth, Cause, Chunk, ComputedBy, Devices, Error, Query, Reader, Reply, SignalId, Sink, Tag, TagId,
+    Tags, TimeRange, ValueType,
 };
 use std::collections::BTreeMap;
 
@@ -12,31 +16,72 @@ pub const PARTS: [Aggregate; 4] = [Aggregate::Sum, Aggregate::Count, Aggregate::
 /// How many times as many buckets are asked for where the newest ones have gaps between them.
 const FURTHER_BACK: u64 = 16;
 
-/// Answers [`Query::TotalBuckets`] by asking the same of each device: `None` where something else is asked.
+/// Answers [`Query::TotalBuckets`] and [`Query::TagFigures`] by asking the same of each device: `None` where something else is
+/// asked. `tags` are those of the table.
 ///
 /// # Errors
-/// The reader's own; Client for the first and the last value, of which several devices have several.
-pub async fn answer(reader: &mut dyn Reader, query: &Query, sink: &mut dyn Sink) -> Option<Result<Reply, Error>> {
-    let Query::TotalBuckets { devices, signals, aggregates, range, width, newest } = query else { return None };
+/// The reader's own; Client for the first and the last value, of which several devices have several, and for a tag that is none
+/// of the table's.
+pub async fn answer(
+    reader: &mut dyn Reader,
+    query: &Query,
+    tags: &Tags,
+    sink: &mut dyn Sink,
+) -> Option<Result<Reply, Error>> {
+    match query {
+        Query::TotalBuckets { .. } => Some(of_all(reader, query, sink).await),
+        Query::TagFigures { .. } => Some(by_tag(reader, query, tags, sink).await),
+        _ => None,
+    }
+}
+
+async fn of_all(reader: &mut dyn Reader, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+    let Query::TotalBuckets { devices, signals, aggregates, range, width, newest } = query else {
+        return Ok(NOTHING_BY_CLIENT);
+    };
     let mut bytes = 0;
     for (range, is_all) in stretches(*range, *width, *newest) {
-        let of_each = Query::Buckets {
-            devices: devices.clone(),
-            signals: signals.clone(),
-            aggregates: if aggregates.is_empty() { Vec::new() } else { PARTS.to_vec() },
-            range,
-            width: *width,
-        };
+        let of_each = of_each(devices, signals, aggregates, range, Some(*width));
         let mut total = Total::new(signals.len(), *newest);
-        match reader.query(&of_each, &mut total).await {
-            Ok(reply) => bytes += reply.bytes,
-            Err(error) => return Some(Err(error)),
-        }
+        bytes += reader.query(&of_each, &mut total).await?.bytes;
         if is_all || total.has_newest() {
-            return Some(total.finish(aggregates, bytes, sink));
+            return total.finish(aggregates, bytes, sink);
         }
     }
-    Some(Ok(NOTHING_BY_CLIENT))
+    Ok(NOTHING_BY_CLIENT)
+}
+
+async fn by_tag(reader: &mut dyn Reader, query: &Query, tags: &Tags, sink: &mut dyn Sink) -> Result<Reply, Error> {
+    let Query::TagFigures { tag, signals, aggregates, range, width } = query else { return Ok(NOTHING_BY_CLIENT) };
+    known(tags, *tag)?;
+    let mut total = Total::by_tag(signals.len(), tags, *tag);
+    let reply = reader.query(&of_each(&Devices::All, signals, aggregates, *range, *width), &mut total).await?;
+    total.finish(aggregates, reply.bytes, sink)
+}
+
+/// What the figures of devices together are put together from.
+fn of_each(
+    devices: &Devices,
+    signals: &[SignalId],
+    aggregates: &[Aggregate],
+    range: TimeRange,
+    width: Option<BucketWidth>,
+) -> Query {
+    let aggregates = if aggregates.is_empty() { Vec::new() } else { PARTS.to_vec() };
+    let (devices, signals) = (devices.clone(), signals.to_vec());
+    match width {
+        Some(width) => Query::Buckets { devices, signals, aggregates, range, width },
+        None => Query::Aggregates { devices, signals, aggregates, range },
+    }
+}
+
+/// A tag by its place.
+///
+/// # Errors
+/// Client where there is no such tag.
+pub fn known(tags: &Tags, tag: TagId) -> Result<&Tag, Error> {
+    let of = tags.as_slice().get(usize::from(tag));
+    of.ok_or_else(|| Error::new(Cause::Client, format!("tag {tag} is none of the table's {}", tags.len())))
 }
 
 /// Where the newest buckets are looked for: first where as many would lie without a gap, then further back, then everywhere; and
@@ -59,14 +104,17 @@ pub fn no_first_of_all() -> Error {
     Error::new(Cause::Client, "several devices together have no first and no last value")
 }
 
-/// Takes the buckets of each device, as rows of [`PARTS`], and holds those of all, or the newest of them.
+/// Takes the figures of each device, as rows of [`PARTS`], and holds those of all, or the newest of them.
 #[derive(Debug)]
-pub struct Total {
+pub struct Total<'a> {
     signals: usize,
     newest: Option<u64>,
+    /// By whose values devices are put together; all are one without.
+    tag: Option<(&'a Tags, TagId)>,
     /// How many rows of the present bucket have come.
     rows: usize,
-    buckets: BTreeMap<i64, Vec<Sums>>,
+    /// By the place of the tag's value and the beginning of the bucket.
+    groups: BTreeMap<Group, Vec<Sums>>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,19 +125,25 @@ struct Sums {
     max: Option<f64>,
 }
 
-impl Total {
+impl<'a> Total<'a> {
     /// Of so many signals; of all buckets, or of so many of the newest.
     #[must_use]
     pub fn new(signals: usize, newest: Option<u64>) -> Self {
-        Self { signals, newest, rows: 0, buckets: BTreeMap::new() }
+        Self { signals, newest, tag: None, rows: 0, groups: BTreeMap::new() }
+    }
+
+    /// Of so many signals, of the devices with each value of a tag.
+    #[must_use]
+    pub fn by_tag(signals: usize, tags: &'a Tags, tag: TagId) -> Self {
+        Self { tag: Some((tags, tag)), ..Self::new(signals, None) }
     }
 
     /// Whether it holds as many of the newest buckets as are asked for.
     fn has_newest(&self) -> bool {
-        self.newest.is_some_and(|newest| self.buckets.len() as u64 >= newest)
+        self.newest.is_some_and(|newest| self.groups.len() as u64 >= newest)
     }
 
-    /// Answers with a row a bucket and aggregate, by time; of the newest alone, newest first.
+    /// Answers with a row a bucket and aggregate, by time, or value by value of the tag; of the newest alone, newest first.
     ///
     /// # Errors
     /// The sink's own; Client for the first and the last value.
@@ -98,13 +152,13 @@ impl Total {
             return Err(no_first_of_all());
         }
         let mut answer = Answer::new(sink, vec![ValueType::F64; self.signals]);
-        let mut answer_with = |(start, sums): (&i64, &Vec<Sums>)| {
+        let mut answer_with = |(&(group, start), sums): (&Group, &Vec<Sums>)| {
             let mut rows = aggregates.iter().map(|&aggregate| sums.iter().map(move |sums| sums.figure(aggregate)));
-            rows.try_for_each(|figures| answer.figures_at(0, *start, figures))
+            rows.try_for_each(|figures| answer.figures_at(group, start, figures))
         };
         match self.newest {
-            None => self.buckets.iter().try_for_each(&mut answer_with)?,
-            Some(_) => self.buckets.iter().rev().try_for_each(&mut answer_with)?,
+            None => self.groups.iter().try_for_each(&mut answer_with)?,
+            Some(_) => self.groups.iter().rev().try_for_each(&mut answer_with)?,
         }
         answer.finish(bytes, ComputedBy::Client)
     }
@@ -133,20 +187,21 @@ impl Sums {
     }
 }
 
-impl Sink for Total {
+impl Sink for Total<'_> {
     fn push(&mut self, chunk: &Chunk) -> Result<(), Error> {
-        for (row, &start) in chunk.timestamps_ns.iter().enumerate() {
+        for (row, (&device, &start)) in chunk.devices.iter().zip(&chunk.timestamps_ns).enumerate() {
             let part = PARTS[self.rows % PARTS.len()];
             self.rows += 1;
-            let sums = self.buckets.entry(start).or_insert_with(|| vec![Sums::default(); self.signals]);
+            let group = self.tag.map_or(0, |(tags, tag)| tags.choice(tag, device));
+            let sums = self.groups.entry((group, start)).or_insert_with(|| vec![Sums::default(); self.signals]);
             for (sums, column) in sums.iter_mut().zip(&chunk.columns) {
                 if let Some(figure) = column.get(row).and_then(|value| value.as_f64()) {
                     sums.take(part, figure);
                 }
             }
             // The oldest is none of the newest, whatever is still to come.
-            if self.newest.is_some_and(|newest| self.buckets.len() as u64 > newest) {
-                self.buckets.pop_first();
+            if self.newest.is_some_and(|newest| self.groups.len() as u64 > newest) {
+                self.groups.pop_first();
             }
         }
         Ok(())
@@ -159,7 +214,7 @@ mod tests {
     use iotbench_core::Value;
 
     /// Takes sum, count, least and greatest of each bucket, in chunks that end anywhere.
-    fn take(total: &mut Total, rows: &[(i64, [f64; 4])]) {
+    fn take(total: &mut Total<'_>, rows: &[(i64, [f64; 4])]) {
         let rows: Vec<(i64, f64)> =
             rows.iter().flat_map(|&(start, parts)| parts.map(|figure| (start, figure))).collect();
         for rows in rows.chunks(3) {
@@ -181,7 +236,7 @@ mod tests {
         assert!(total.has_newest());
         // Another device has older ones, the same, and a newer one.
         take(&mut total, &[count(-10, 4.0), count(0, 4.0), count(10, 4.0), count(20, 4.0)]);
-        assert_eq!(total.buckets.keys().copied().collect::<Vec<_>>(), [10, 20]);
+        assert_eq!(total.groups.keys().copied().collect::<Vec<_>>(), [(0, 10), (0, 20)]);
         let mut seen = Vec::new();
         let mut sink = |chunk: &Chunk| {
             let figure = |row| chunk.columns[0].get(row).and_then(|value| value.as_f64());
@@ -218,6 +273,35 @@ mod tests {
         let first = [-1.0 / 3.0, -4.0, 2.0, -1.0, 3.0].map(|figure| (0, 0, Some(figure)));
         let second = [5.0, 5.0, 5.0, 5.0, 1.0].map(|figure| (0, 10, Some(figure)));
         assert_eq!(seen, [first, second].concat());
+    }
+
+    #[test]
+    fn devices_are_put_together_by_the_value_of_their_tag() {
+        let values = iotbench_core::TagValues::OneOf(["x", "y"].map(Into::into).to_vec());
+        let tags = Tags::new(0, vec![Tag { name: "site".into(), values }]).unwrap();
+        let (tags, devices) = (&tags, 9);
+        let mut total = Total::by_tag(1, tags, 0);
+        for device in 0..devices {
+            let mut chunk = Chunk::new([ValueType::F64]);
+            for figure in [f64::from(device), 1.0, f64::from(device), f64::from(device)] {
+                chunk.devices.push(device);
+                chunk.timestamps_ns.push(10);
+                chunk.columns[0].push(Some(Value::F64(figure))).unwrap();
+            }
+            total.push(&chunk).unwrap();
+        }
+        let mut seen = Vec::new();
+        let mut sink = |chunk: &Chunk| {
+            let figure = |row| chunk.columns[0].get(row).and_then(|value| value.as_f64()).unwrap();
+            seen.extend((0..chunk.len()).map(|row| (chunk.devices[row], chunk.timestamps_ns[row], figure(row))));
+            Ok(())
+        };
+        total.finish(&[Aggregate::Sum, Aggregate::Count], 0, &mut sink).unwrap();
+        let with = |choice| (0..devices).filter(move |&device| tags.choice(0, device) == choice).map(f64::from);
+        let of = |choice| [(choice, 10, with(choice).sum()), (choice, 10, with(choice).map(|_| 1.0).sum())];
+        assert_eq!(seen, [of(0), of(1)].concat());
+        assert!(with(0).count() > 0 && with(1).count() > 0);
+        assert_eq!(known(tags, 1).unwrap_err().cause, Cause::Client);
     }
 
     #[test]

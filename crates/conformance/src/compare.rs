@@ -85,7 +85,8 @@ pub(crate) fn agree(query: &Query, got: &Rows, expected: &Rows, everything: &Row
         (Some(got), Some(expected)) => match query {
             Query::Aggregates { aggregates, .. }
             | Query::Buckets { aggregates, .. }
-            | Query::TotalBuckets { aggregates, .. } => {
+            | Query::TotalBuckets { aggregates, .. }
+            | Query::TagFigures { aggregates, .. } => {
                 exactness.same_figure(got, expected, greatest * terms(aggregates, everything))
             }
             Query::MaxOfFirst { .. } => exactness.same_figure(got, expected, greatest),

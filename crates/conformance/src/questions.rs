@@ -73,6 +73,7 @@ pub(crate) fn about_tags(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
                 Query::Buckets { devices, signals, aggregates, range, width: SECOND }
             }),
         ),
+        ("figures of the devices of each value of a tag", of_each_value(dataset)),
         (
             "figures of time buckets of a tag's devices together",
             first(&|devices| {
@@ -120,6 +121,28 @@ pub(crate) fn of_nothing() -> Vec<Query> {
             newest: None,
         },
     ]
+}
+
+/// Figures of the devices with each value of a tag together, over all time and bucket by bucket; and of no time, and of no figure.
+fn of_each_value(dataset: &Dataset) -> Vec<Query> {
+    let all = vec![Aggregate::Min, Aggregate::Mean, Aggregate::Max, Aggregate::Sum, Aggregate::Count];
+    let range = TimeRange { from: Included(ORIGIN_NS), to: Excluded(ORIGIN_NS + 9_000_000_000) };
+    let mut queries = Vec::new();
+    for tag in (0..).take(dataset.schema.tags().len()) {
+        let of = |signals: &[SignalId], aggregates: &[Aggregate], range, width| {
+            let (signals, aggregates) = (signals.to_vec(), aggregates.to_vec());
+            Query::TagFigures { tag, signals, aggregates, range, width }
+        };
+        queries.extend([
+            of(&[0, 1], &all, TimeRange::ALL, None),
+            of(&[1], &all[1..2], range, None),
+            of(&[0, 1], &all, range, Some(SECOND)),
+            of(&[0], &all[4..], TimeRange::ALL, Some(SECOND)),
+            of(&[0], &all, TimeRange::half_open(0, 1), None),
+            of(&[0], &[], TimeRange::ALL, None),
+        ]);
+    }
+    queries
 }
 
 /// The figures that dashboards ask for together.

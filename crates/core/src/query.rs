@@ -195,7 +195,8 @@ impl BucketWidth {
 /// What a reply holds: [`Query::Count`] one row with two I64 columns (points, values); [`Query::Aggregates`] one row a
 /// device and aggregate, in the order asked, with an F64 column a signal; [`Query::Buckets`] the same of each bucket that
 /// holds a point, by device, then time, with the bucket's beginning as the time of its rows; [`Query::TotalBuckets`] a row a bucket and aggregate, of device 0, by time
-/// or, of the newest alone, newest first; [`Query::TopDevices`] a row a device with one F64 column, the
+/// or, of the newest alone, newest first; [`Query::TagFigures`] a row a value of the tag, bucket and aggregate, with the place of the
+/// value among those of its tag as the device, by value, then time; [`Query::TopDevices`] a row a device with one F64 column, the
 /// greatest first, equal ones by device; [`Query::MaxOfFirst`] one row
 /// with one F64 column; all others rows of points with the columns of the signals asked for, in their own types. No point
 /// found means no row.
@@ -317,6 +318,19 @@ pub enum Query {
         #[serde(default)]
         newest: Option<u64>,
     },
+    /// Figures of signals of all devices with the same value of a tag together, value by value; not the first and the last value.
+    TagFigures {
+        /// The tag.
+        tag: TagId,
+        /// Which signals, ascending; all are numbers or text that reads as one.
+        signals: Vec<SignalId>,
+        /// Which figures.
+        aggregates: Vec<Aggregate>,
+        /// When: of a bucket that begins before or ends after, the points within.
+        range: TimeRange,
+        /// Bucket by bucket of this length; `None`: over all of the time.
+        width: Option<BucketWidth>,
+    },
     /// The devices with the greatest figure of a signal, those without a value left out.
     TopDevices {
         /// Among which.
@@ -357,6 +371,10 @@ impl Query {
         ("aggregates", "last, least, mean and greatest value, device by device"),
         ("buckets", "figures of signals, device by device and time bucket by time bucket"),
         ("total_buckets", "figures of signals of devices together, time bucket by time bucket"),
+        (
+            "tag_figures",
+            "figures of signals of the devices with each value of a tag together, also time bucket by time bucket",
+        ),
         ("top_devices", "the devices with the greatest figure of a signal"),
         ("count", "how many points and values are stored"),
         ("newest_visible", "the newest point of one series"),
@@ -380,7 +398,7 @@ impl Query {
             | Self::Minimum { device, .. }
             | Self::MaxOfFirst { device, .. }
             | Self::NewestVisible { device, .. } => Devices::Some(vec![*device]),
-            Self::Count | Self::Scan => Devices::All,
+            Self::TagFigures { .. } | Self::Count | Self::Scan => Devices::All,
         }
     }
 }

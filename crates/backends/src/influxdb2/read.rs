@@ -218,7 +218,8 @@ fn push(column: &mut ReplyColumn, field: Option<&str>, value_type: ValueType) ->
 #[async_trait]
 impl Reader for FluxReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        if let Some(total) = total::answer(self, query, sink).await {
+        let table = Arc::clone(&self.table);
+        if let Some(total) = total::answer(self, query, table.schema.tags(), sink).await {
             return total;
         }
         if let Some(top) = top::answer(self, query, sink).await {

@@ -1,6 +1,6 @@
 //! The vector of datapoints, and what each query means.
 
-use iotbench_backend_kit::answer::Answer;
+use iotbench_backend_kit::{answer::Answer, total::known};
 use iotbench_core::{
     Aggregate, Batch, ComputedBy, Counts, Devices, Direction, Error, Query, Reply, Schema, SignalId, Sink, TimeRange,
     Value, ValueType,
@@ -171,6 +171,20 @@ impl Store {
                 let by_bucket = points.chunk_by(|a, b| (a.device, start(a)) == (b.device, start(b)));
                 let figures = by_bucket.flat_map(|points| figures(points, start(points[0]), signals, aggregates));
                 rows.figures(ValueType::F64, signals.len(), figures)
+            }
+            Query::TagFigures { tag, signals, aggregates, range, width } => {
+                let tags = schema.tags();
+                known(tags, *tag)?;
+                let start = |point: &Point| width.map_or(0, |width| width.start_of(point.timestamp_ns));
+                let group = |point: &Point| (tags.choice(*tag, point.device), start(point));
+                let mut points = self.select(&Devices::All, *range);
+                points.sort_by_key(|point| group(point));
+                let by_group = points.chunk_by(|a, b| group(a) == group(b));
+                let of_each = by_group.flat_map(|points| {
+                    let (value, start) = group(points[0]);
+                    figures(points, start, signals, aggregates).map(move |(_, time, figures)| (value, time, figures))
+                });
+                rows.figures(ValueType::F64, signals.len(), of_each)
             }
             Query::TopDevices { devices, signal, aggregate, range, limit } => {
                 let points = self.select(devices, *range);

@@ -6,7 +6,7 @@ use iotbench_backend_kit::{
     line_protocol::{DEVICE, SIGNAL, VALUE, device_digits},
     span::Span,
 };
-use iotbench_core::{Aggregate, BucketWidth, Layout, Predicate, SignalId, TableSpec, ValueType};
+use iotbench_core::{Aggregate, BucketWidth, Layout, Predicate, SignalId, TableSpec, TagId, ValueType};
 
 /// The column of the time.
 const TIME: &str = "ts";
@@ -61,6 +61,8 @@ pub(crate) enum Over {
     Buckets(BucketWidth),
     /// Those of each bucket of all devices together, or of so many of the newest buckets.
     TotalBuckets(BucketWidth, Option<u64>),
+    /// Those of all devices with the same value of a tag, or of each bucket of theirs.
+    ByTag(TagId, Option<BucketWidth>),
 }
 
 /// A stretch of time and some devices, as the conditions of a question.
@@ -136,6 +138,11 @@ impl<'a> Select<'a> {
             ValueType::F32 | ValueType::Text => format!("{column}::double"),
             _ => column,
         }
+    }
+
+    /// The column of a tag.
+    fn tag(&self, tag: TagId) -> Option<String> {
+        self.table.schema.tags().as_slice().get(usize::from(tag)).map(|tag| quoted(&tag.name))
     }
 
     fn device(&self) -> &'static str {
@@ -220,7 +227,7 @@ impl<'a> Select<'a> {
         )
     }
 
-    /// A row a device, or a bucket of one, in layout narrow one of each signal: device, bucket or 0, signal or nothing, how
+    /// A row a device or value of a tag, or a bucket of one, in layout narrow one of each signal: device, bucket or 0, signal or nothing, how
     /// many rows, and the figures of each signal in turn.
     pub(crate) fn figures(self, signals: &[SignalId], aggregates: &[Aggregate], over: Over) -> String {
         let select = self.of_signals(signals);
@@ -229,15 +236,20 @@ impl<'a> Select<'a> {
         let figures =
             numbers.iter().flat_map(|number| aggregates.iter().map(move |a| format!("{}({number})", word(*a))));
         let figures: Vec<String> = figures.collect();
-        let device = if matches!(over, Over::TotalBuckets(..)) { "'0'" } else { select.device() };
+        let tag = if let Over::ByTag(tag, _) = over { select.tag(tag) } else { None };
+        let device = match (&tag, over) {
+            (Some(tag), _) => tag,
+            (None, Over::TotalBuckets(..)) => "'0'",
+            (None, _) => select.device(),
+        };
         let signal = if select.is_narrow() { SIGNAL } else { "''" };
         let mut groups: Vec<&str> = Vec::new();
-        groups.extend(select.table.has_device_column().then_some(DEVICE));
+        groups.extend((tag.is_some() || select.table.has_device_column()).then_some(device));
         groups.extend(select.is_narrow().then_some(SIGNAL));
         let (figures, body) = (figures.join(", "), select.body());
-        let (Over::Buckets(width) | Over::TotalBuckets(width, _)) = over else {
+        let (Over::Buckets(width) | Over::TotalBuckets(width, _) | Over::ByTag(_, Some(width))) = over else {
+            let order = if groups.contains(&DEVICE) { format!(" ORDER BY {DEVICE}") } else { String::new() };
             let groups = if groups.is_empty() { String::new() } else { format!(" GROUP BY {}", groups.join(", ")) };
-            let order = if select.table.has_device_column() { format!(" ORDER BY {DEVICE}") } else { String::new() };
             return format!("SELECT {device} d, 0 b, {signal} s, count() c, {figures} {body}{groups}{order}");
         };
         let sampled = format!(
@@ -340,6 +352,19 @@ mod tests {
         assert_eq!(
             Select::new(&wide, Asked::Tagged(&west), Span::ALL).unwrap().points(&[1], Order::Newest, 3),
             "SELECT ts::long, device, \"select\" FROM \"t\" WHERE \"site\" = 'west' ORDER BY ts DESC LIMIT 3"
+        );
+        let by_site = |table, width| {
+            let select = Select::new(table, Asked::All, Span::ALL).unwrap();
+            select.figures(&[1], &[Aggregate::Mean], Over::ByTag(0, width))
+        };
+        assert_eq!(
+            by_site(&wide, None),
+            "SELECT \"site\" d, 0 b, '' s, count() c, avg(\"select\"::double) FROM \"t\" GROUP BY \"site\""
+        );
+        assert_eq!(
+            by_site(&with_tags(table(Layout::Narrow, 1)), Some(BucketWidth::SECOND)),
+            "SELECT * FROM (SELECT \"site\" d, ts::long b, signal s, count() c, avg(v::double) FROM \"t\" \
+             WHERE signal IN ('select') SAMPLE BY 1s ALIGN TO CALENDAR) ORDER BY d, b"
         );
     }
 

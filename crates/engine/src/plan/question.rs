@@ -1,11 +1,15 @@
 //! What a read asks, as meant.
 
-use super::{Context, OwnStatement, Whose, own_statement::own_statement, whose::whose};
+use super::{
+    Context, OwnStatement, Whose,
+    own_statement::own_statement,
+    whose::{by_tag, whose},
+};
 use crate::{
     profile::{OperationConfig, OperationKind},
     units::Span,
 };
-use iotbench_core::{Aggregate, BucketWidth, Layout, Predicate, Schema, SignalId};
+use iotbench_core::{Aggregate, BucketWidth, Layout, Predicate, Schema, SignalId, TagId};
 use iotbench_cycle_finder::{CycleSearch, SearchError, SearchSpec, Strategy};
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +101,22 @@ pub enum Question {
         #[serde(default)]
         together: bool,
     },
+    /// Figures of each signal of all devices with the same value of a tag together, over a stretch of time from a random moment of the
+    /// history on.
+    ByTag {
+        /// The tag.
+        tag: TagId,
+        /// Its name.
+        name: String,
+        /// The signals, ascending.
+        signals: Vec<SignalId>,
+        /// Which figures.
+        aggregates: Vec<Aggregate>,
+        /// The length of the stretch.
+        window_ns: u64,
+        /// In buckets of this length.
+        width: Option<BucketWidth>,
+    },
     /// Figures of each signal of devices together in the newest time buckets before a random moment of the history.
     NewestBuckets {
         /// The signals, ascending.
@@ -159,6 +179,7 @@ impl Question {
             | Self::TopDevices { devices, .. } => Some(devices),
             Self::Records { .. }
             | Self::Newest { .. }
+            | Self::ByTag { .. }
             | Self::Device
             | Self::Max { .. }
             | Self::Mean { .. }
@@ -180,6 +201,7 @@ impl Question {
             | Self::Filter { .. }
             | Self::Figures { .. }
             | Self::Buckets { .. }
+            | Self::ByTag { .. }
             | Self::NewestBuckets { .. }
             | Self::TopDevices { .. }
             | Self::Cycle { .. }
@@ -217,6 +239,14 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         OperationKind::Dashboard => Question::Dashboard { signals: numbers(config, schema)?, window_ns },
         OperationKind::Filter => filter(context, config, false)?,
         OperationKind::FilterRecords => filter(context, config, true)?,
+        OperationKind::Figures | OperationKind::TotalBuckets if let Some((tag, name)) = by_tag(context, config)? => {
+            let (signals, aggregates) = (numbers(config, schema)?, aggregates_together(config)?);
+            let width = match config.kind {
+                OperationKind::TotalBuckets => Some(width(config, window_ns)?),
+                _ => None,
+            };
+            Question::ByTag { tag, name, signals, aggregates, window_ns, width }
+        }
         OperationKind::Figures => Question::Figures {
             signals: numbers(config, schema)?,
             aggregates: aggregates(config)?,
@@ -398,7 +428,11 @@ fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldE
         | Question::NewestBuckets { devices, .. }
         | Question::LastPoints { devices } => (1, devices.least()),
         Question::TopDevices { devices, .. } => (1, devices.least()),
-        Question::Cycle { .. } | Question::Device | Question::Mean { .. } | Question::Dashboard { .. } => (1, 1),
+        Question::Cycle { .. }
+        | Question::Device
+        | Question::Mean { .. }
+        | Question::Dashboard { .. }
+        | Question::ByTag { .. } => (1, 1),
         Question::Statement(_) => (1, 1),
     };
     if history == 0 {

@@ -41,6 +41,15 @@ impl fmt::Display for Question {
                 let together = if *together { " together" } else { "" };
                 write!(f, "{figures} of {count} signals of {devices}{together} in buckets of {width} over {window}")
             }
+            Self::ByTag { name, signals, aggregates, window_ns, width, .. } => {
+                let (figures, window) = (listed(aggregates), Span(Duration::from_nanos(*window_ns)));
+                let width = width.map_or(String::new(), |width| format!(" in buckets of {}", length(width)));
+                write!(
+                    f,
+                    "{figures} of {} signals of the devices of each {name} together{width} over {window}",
+                    signals.len()
+                )
+            }
             Self::NewestBuckets { signals, aggregates, devices, width, buckets } => {
                 let (figures, count) = (listed(aggregates), signals.len());
                 let width = length(*width);

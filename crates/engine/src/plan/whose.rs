@@ -57,13 +57,29 @@ pub(super) fn whose(context: Context<'_>, config: &OperationConfig) -> Result<Wh
             return Ok(Whose::Consecutive(u32::try_from(*count).unwrap_or(u32::MAX)));
         }
         RequestDevices::Tag(name) => name,
+        RequestDevices::By(_) => {
+            let message = format!("{} asks of no devices together: figures and total_buckets do", config.kind);
+            return Err(("devices".into(), message));
+        }
     };
+    let no_tag = "is neither a number nor all nor a tag of the devices";
+    Ok(Whose::Tagged { tag: find(context, name, no_tag)?, name: name.clone() })
+}
+
+/// The tag by whose values devices are put together, where a profile says so, and its name.
+pub(super) fn by_tag(
+    context: Context<'_>,
+    config: &OperationConfig,
+) -> Result<Option<(TagId, String)>, (String, String)> {
+    let RequestDevices::By(name) = &config.devices else { return Ok(None) };
+    Ok(Some((find(context, name, "is no tag of the devices")?, name.clone())))
+}
+
+fn find(context: Context<'_>, name: &str, otherwise: &str) -> Result<TagId, (String, String)> {
     let tags = context.schema.tags();
-    let Some(tag) = tags.find(name) else {
+    tags.find(name).ok_or_else(|| {
         let names: Vec<_> = tags.as_slice().iter().map(|tag| tag.name.as_str()).collect();
         let there = if names.is_empty() { "none (dataset.tags)".into() } else { names.join(", ") };
-        let message = format!("{name:?} is neither a number nor all nor a tag of the devices: the tags are {there}");
-        return Err(("devices".into(), message));
-    };
-    Ok(Whose::Tagged { tag, name: name.clone() })
+        ("devices".into(), format!("{name:?} {otherwise}: the tags are {there}"))
+    })
 }

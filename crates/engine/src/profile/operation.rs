@@ -95,6 +95,8 @@ pub enum RequestDevices {
     All,
     /// Those with one value of this tag.
     Tag(String),
+    /// Every one, those with each value of this tag together.
+    By(String),
 }
 
 impl RequestDevices {
@@ -110,10 +112,11 @@ impl FromStr for RequestDevices {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "all" => Ok(Self::All),
+            _ if text.starts_with("by ") => Ok(Self::By(text.trim_start_matches("by ").trim().into())),
             _ if text.starts_with(|c: char| c.is_ascii_lowercase()) => Ok(Self::Tag(text.into())),
             _ => match text.parse() {
                 Ok(Count(count)) => Ok(Self::Count(count)),
-                Err(_) => Err(format!("{text:?}: write a count, \"all\" or the name of a tag")),
+                Err(_) => Err(format!("{text:?}: write a count, \"all\", the name of a tag, or by and the name")),
             },
         }
     }
@@ -125,6 +128,7 @@ impl fmt::Display for RequestDevices {
             Self::Count(count) => write!(f, "{count}"),
             Self::All => f.write_str("all"),
             Self::Tag(name) => f.write_str(name),
+            Self::By(name) => write!(f, "by {name}"),
         }
     }
 }

@@ -109,6 +109,11 @@ impl Asker {
                     true => Query::TotalBuckets { devices, signals, aggregates, range, width, newest: None },
                 }
             }
+            Question::ByTag { tag, signals, aggregates, window_ns, width, .. } => {
+                let (_, range) = self.stretch(&Whose::Consecutive(1), *window_ns, draw);
+                let (signals, aggregates) = (signals.clone(), aggregates.clone());
+                Query::TagFigures { tag: *tag, signals, aggregates, range, width: *width }
+            }
             Question::NewestBuckets { signals, aggregates, devices, width, buckets } => {
                 let (devices, range) = self.before(devices, draw);
                 let (signals, aggregates, newest) = (signals.clone(), aggregates.clone(), Some(*buckets));

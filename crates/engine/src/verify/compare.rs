@@ -64,7 +64,7 @@ fn only_counts(truth: &Truth, answer: &KeptAnswer, exactness: Exactness) -> bool
     match answer.query {
         _ if answer.digests.is_empty() => false,
         Query::Newest { .. } | Query::TopDevices { .. } => true,
-        Query::Aggregates { .. } | Query::Buckets { .. } | Query::TotalBuckets { .. } => {
+        Query::Aggregates { .. } | Query::Buckets { .. } | Query::TotalBuckets { .. } | Query::TagFigures { .. } => {
             answer.overlap != Overlap::None
         }
         _ => answer.overlap != Overlap::None && signals.any(|signal| exactness.rounds(signal.value_type)),
@@ -142,6 +142,10 @@ impl Compare<'_> {
                 let expected = groups::newest_of_all(self.truth, &devices, figures, (range, width), newest);
                 let rows = newest.saturating_mul(aggregates.len() as u64);
                 self.first_figures(expected.into_values().rev().flatten(), rows)
+            }
+            Query::TagFigures { tag, signals, aggregates, range, width } => {
+                let expected = groups::by_tag(self.truth, tag, (&signals, &aggregates), range, width);
+                self.figures(expected.into_iter())
             }
             Query::TopDevices { devices, signal, aggregate, range, limit } => {
                 let devices = self.truth.devices(&devices);

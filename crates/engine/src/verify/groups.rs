@@ -1,11 +1,11 @@
 //! The figures that an answer has to hold, worked out of the truth: of each device, of each of its time buckets, or of each bucket of
-//! several devices together.
+//! several devices together, also of those with each value of a tag.
 
 use super::{
     figure::{Bounds, Figure},
     truth::Truth,
 };
-use iotbench_core::{Aggregate, BucketWidth, SignalId, TimeRange};
+use iotbench_core::{Aggregate, BucketWidth, Devices, SignalId, TagId, TimeRange};
 use std::{collections::BTreeMap, ops::ControlFlow};
 
 /// The figures of one aggregate of a device, or of one of its buckets.
@@ -54,6 +54,26 @@ pub(super) fn of_each(
         expected.extend(ExpectedFigures::of(last, &figures, aggregates));
     }
     expected
+}
+
+/// The figures of all devices with the same value of a tag together, or of each of their buckets: by the place of the value and the
+/// beginning of the bucket.
+pub(super) fn by_tag(
+    truth: &mut Truth,
+    tag: TagId,
+    (signals, aggregates): (&[SignalId], &[Aggregate]),
+    range: TimeRange,
+    width: Option<BucketWidth>,
+) -> Vec<ExpectedFigures> {
+    let (devices, tags) = (truth.devices(&Devices::All), truth.tags().clone());
+    let mut groups = BTreeMap::new();
+    let _ = truth.walk(&devices, range, &mut |row| {
+        let group = (tags.choice(tag, row.device), width.map_or(0, |width| width.start_of(row.timestamp_ns)));
+        let figures = groups.entry(group).or_insert_with(|| vec![Figure::default(); signals.len()]);
+        figures.iter_mut().zip(signals).for_each(|(figure, &signal)| figure.add(row.number(signal), row.certain));
+        ControlFlow::Continue(())
+    });
+    groups.into_iter().flat_map(|(group, figures)| ExpectedFigures::of(group, &figures, aggregates)).collect()
 }
 
 /// The figures of each bucket of all devices together, by its beginning.

@@ -2,7 +2,7 @@
 
 use super::overlap::{IndexRange, Overlap};
 use crate::read::History;
-use iotbench_core::{Batch, Devices, Run, TimeRange, Value};
+use iotbench_core::{Batch, Devices, Run, Tags, TimeRange, Value};
 use iotbench_simulator::Dataset;
 use std::{
     ops::{Bound, ControlFlow, Range},
@@ -41,6 +41,7 @@ impl Row<'_> {
 #[derive(Debug)]
 pub struct Truth {
     history: History,
+    tags: Tags,
     overlap: Overlap,
     batch: Batch,
 }
@@ -50,7 +51,17 @@ type Visit<'a> = dyn FnMut(Row<'_>) -> ControlFlow<()> + 'a;
 impl Truth {
     pub fn new(history: History) -> Self {
         let batch = Batch::new(history.dataset.schema());
-        Self { history, overlap: Overlap::None, batch }
+        Self { history, tags: Tags::default(), overlap: Overlap::None, batch }
+    }
+
+    /// The same of devices with these tags.
+    pub fn with_tags(self, tags: Tags) -> Self {
+        Self { tags, ..self }
+    }
+
+    /// What is known of the devices.
+    pub fn tags(&self) -> &Tags {
+        &self.tags
     }
 
     /// From now on, what is true of a read beside these writes.

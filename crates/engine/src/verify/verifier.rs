@@ -12,7 +12,7 @@ use crate::{
     read::{History, Kept},
     threads::history,
 };
-use iotbench_core::{Capabilities, Cause, Domain, Error, Layout, ValueType};
+use iotbench_core::{Capabilities, Cause, Domain, Error, Layout, Tags, ValueType};
 use serde::{Deserialize, Serialize};
 use std::{
     fmt,
@@ -109,6 +109,8 @@ pub struct Answers {
 pub struct VerifierParts {
     /// What was written before the load.
     pub history: History,
+    /// What is known of its devices.
+    pub tags: Tags,
     /// How exactly answers come back.
     pub domain: fn(ValueType) -> Domain,
     /// Whether figures are worked out of 32-bit numbers in decimal text.
@@ -159,7 +161,15 @@ impl Verifier {
                 None => Writes::NotFollowed,
             }
         };
-        Self::start(VerifierParts { history, domain: capabilities.domain, decimal, mode, writes }).map(Some)
+        Self::start(VerifierParts {
+            history,
+            tags: table.schema.tags().clone(),
+            domain: capabilities.domain,
+            decimal,
+            mode,
+            writes,
+        })
+        .map(Some)
     }
 
     /// Starts the thread.
@@ -168,9 +178,9 @@ impl Verifier {
     /// There is no thread to be had.
     pub fn start(parts: VerifierParts) -> Result<Self, Error> {
         let (answers, received) = sync_channel(WAITING);
-        let VerifierParts { history, domain, decimal, mode, writes } = parts;
+        let VerifierParts { history, tags, domain, decimal, mode, writes } = parts;
         let exactness = Exactness::new(domain, decimal);
-        let body = move || compare_all(&received, &mut Truth::new(history), exactness);
+        let body = move || compare_all(&received, &mut Truth::new(history).with_tags(tags), exactness);
         let thread = std::thread::Builder::new().name("iotbench-verify".into()).spawn(body);
         let thread = thread.map_err(|e| Error::new(Cause::Client, format!("cannot start a thread: {e}")))?;
         let (asked, skipped) = (Arc::default(), Arc::default());

@@ -215,7 +215,8 @@ fn push(columns: &mut [ReplyColumn], cells: &[Option<Number>], types: &[ValueTyp
 #[async_trait]
 impl Reader for DatabusReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        if let Some(total) = total::answer(self, query, sink).await {
+        let table = Arc::clone(&self.table);
+        if let Some(total) = total::answer(self, query, table.schema.tags(), sink).await {
             return total;
         }
         if let Some(top) = top::answer(self, query, sink).await {

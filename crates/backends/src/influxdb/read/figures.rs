@@ -12,6 +12,7 @@ use crate::influxdb::{
 use iotbench_backend_kit::{
     cell::number,
     figures::{Collected, Group, Streamed},
+    grouped_by::{GroupedBy, place_of},
     line_protocol::{DEVICE, SIGNAL},
 };
 use iotbench_core::{Aggregate, BucketWidth, ComputedBy, Error, Layout, Reply, SignalId, Sink, TableSpec};
@@ -25,8 +26,8 @@ pub(crate) struct Wish<'a> {
     pub(crate) aggregates: &'a [Aggregate],
     /// In buckets as long as this.
     pub(crate) width: Option<BucketWidth>,
-    /// Of all devices together.
-    pub(crate) is_total: bool,
+    /// Of which datapoints together.
+    pub(crate) by: GroupedBy,
 }
 
 impl Wish<'_> {
@@ -42,8 +43,9 @@ impl Wish<'_> {
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
         let signals = self.signals().len();
-        // In layout narrow the buckets of a device come signal by signal.
-        if self.width.is_some() && table.layout == Layout::Narrow {
+        let tag = self.by.tag(table.schema.tags())?;
+        // In layout narrow the buckets of a device come signal by signal, and the values of a tag come by the alphabet.
+        if tag.is_some() || self.width.is_some() && table.layout == Layout::Narrow {
             let (mut figures, width) = (Collected::default(), signals * self.aggregates.len());
             let of_series = |series: &Series<'_>| {
                 self.take_series(table, series, &mut |group, aggregate, signal, figure| {
@@ -51,7 +53,7 @@ impl Wish<'_> {
                     Ok(())
                 })
             };
-            let bytes = client.ask(&self.statement(table), of_series).await?;
+            let bytes = client.ask(&self.statement(table, tag), of_series).await?;
             return figures.answer(signals, bytes, ComputedBy::Server, sink);
         }
         let mut figures = Streamed::new(sink, signals, self.aggregates.len());
@@ -62,11 +64,11 @@ impl Wish<'_> {
                 Ok(())
             })
         };
-        let bytes = client.ask(&self.statement(table), of_series).await?;
+        let bytes = client.ask(&self.statement(table, tag), of_series).await?;
         figures.finish(bytes, ComputedBy::Server)
     }
 
-    fn statement(&self, table: &TableSpec) -> String {
+    fn statement(&self, table: &TableSpec, tag: Option<&str>) -> String {
         let figures = |field: &str| {
             let figures = self.aggregates.iter().map(|&aggregate| format!("{}({field})", function(aggregate)));
             figures.collect::<Vec<_>>().join(", ")
@@ -75,7 +77,8 @@ impl Wish<'_> {
         let fields = if is_narrow { self.signals().get(..1).unwrap_or_default() } else { self.signals() };
         let columns: Vec<_> = fields.iter().map(|&signal| figures(&field(table, signal))).collect();
         let mut groups = Vec::new();
-        groups.extend((table.has_device_column() && !self.is_total).then_some(DEVICE));
+        groups.extend((table.has_device_column() && self.by == GroupedBy::Device).then_some(DEVICE));
+        groups.extend(tag);
         groups.extend(is_narrow.then_some(SIGNAL));
         let select = Select::new(&columns.join(", "), table)
             .filter(self.wanted.devices)
@@ -88,7 +91,7 @@ impl Wish<'_> {
         }
     }
 
-    /// The figures of one device, or in layout narrow of one signal of it.
+    /// The figures of one device or value of a tag, or in layout narrow of one signal of it.
     fn take_series(&self, table: &TableSpec, series: &Series<'_>, take: &mut Take<'_>) -> Result<(), Error> {
         let first = match (table.layout, series.tags.get(SIGNAL)) {
             (Layout::Narrow, Some(name)) => {
@@ -98,8 +101,15 @@ impl Wish<'_> {
             _ => Some(0),
         };
         let (Some(first), many) = (first, self.aggregates.len()) else { return Ok(()) };
+        let of = match self.by {
+            GroupedBy::Tag(tag) => {
+                let tags = table.schema.tags();
+                place_of(tags, tag, self.by.tag(tags)?.and_then(|name| series.tags.get(name)).map(String::as_str))?
+            }
+            GroupedBy::Device | GroupedBy::Nothing => device_of(series)?,
+        };
         for row in series.rows() {
-            let group = (device_of(series)?, if self.width.is_some() { time(row)? } else { 0 });
+            let group = (of, if self.width.is_some() { time(row)? } else { 0 });
             for (place, cell) in row.iter().skip(1).enumerate() {
                 take(group, place % many, first + place / many, number(cell)?)?;
             }

@@ -23,6 +23,7 @@ use iotbench_backend_kit::{
     each,
     filter::Filter,
     fold::Fold,
+    grouped_by::GroupedBy,
     line_protocol::VALUE,
     refuse::refuse_unknown_signals,
     span::Span,
@@ -90,7 +91,11 @@ impl InfluxReader {
     /// Whether the server cannot work out figures of devices together: InfluxQL does not cast texts to numbers, and in layout
     /// narrow a limit is one of each signal's buckets.
     fn is_totalled_here(&self, query: &Query) -> bool {
-        let Query::TotalBuckets { signals, aggregates, newest, .. } = query else { return false };
+        let (signals, aggregates, newest) = match query {
+            Query::TotalBuckets { signals, aggregates, newest, .. } => (signals, aggregates, *newest),
+            Query::TagFigures { signals, aggregates, .. } => (signals, aggregates, None),
+            _ => return false,
+        };
         let is_limited = newest.is_some() && self.table.layout == Layout::Narrow;
         is_limited || self.has_text(signals) || !total::have_totals(aggregates)
     }
@@ -162,19 +167,19 @@ impl InfluxReader {
 impl Reader for InfluxReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_unknown_signals(query, &self.table)?;
+        let (table, all) = (Arc::clone(&self.table), Arc::clone(&self.all_signals));
         if self.is_totalled_here(query)
-            && let Some(total) = total::answer(self, query, sink).await
+            && let Some(total) = total::answer(self, query, table.schema.tags(), sink).await
         {
             return total;
         }
         if let Some(top) = top::answer(self, query, sink).await {
             return top;
         }
-        let (table, all) = (Arc::clone(&self.table), Arc::clone(&self.all_signals));
         let ask = Ask::of(query, &all).filter(Ask::wants_something).and_then(|ask| ask.within(ALL));
         let devices = ask.and_then(|ask| devices_condition(&table, ask.devices));
         let (Some(ask), Some(devices)) = (ask, devices) else { return Ok(NOTHING) };
-        let wanted = Wanted { ask, devices: &devices };
+        let (wanted, by) = (Wanted { ask, devices: &devices }, GroupedBy::of(ask.what));
         match (ask.what, ask.order) {
             (What::FirstOfEach, _) => each::last_points(self, ask.devices, table.devices, sink).await,
             (What::Count, _) => self.count_row(sink).await,
@@ -185,15 +190,13 @@ impl Reader for InfluxReader {
                 fold.finish(reply)
             }
             (What::Figures(aggregates), _) => {
-                Wish { wanted, aggregates, width: None, is_total: false }.answer(&mut self.client, &table, sink).await
+                Wish { wanted, aggregates, width: None, by }.answer(&mut self.client, &table, sink).await
             }
-            (What::Buckets(aggregates, width), _) => {
-                let wish = Wish { wanted, aggregates, width: Some(width), is_total: false };
-                wish.answer(&mut self.client, &table, sink).await
+            (What::Buckets(aggregates, width) | What::TotalBuckets(aggregates, width), _) => {
+                Wish { wanted, aggregates, width: Some(width), by }.answer(&mut self.client, &table, sink).await
             }
-            (What::TotalBuckets(aggregates, width), _) => {
-                let wish = Wish { wanted, aggregates, width: Some(width), is_total: true };
-                wish.answer(&mut self.client, &table, sink).await
+            (What::ByTag(_, aggregates, width), _) => {
+                Wish { wanted, aggregates, width, by }.answer(&mut self.client, &table, sink).await
             }
             (What::Datapoints, Order::Stretch) if self.is_filtered_here(&ask) => self.filter(wanted, sink).await,
             (What::Datapoints, Order::Stretch | Order::Oldest) => self.points(wanted, ask.limit, sink).await,

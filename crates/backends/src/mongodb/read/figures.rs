@@ -4,9 +4,11 @@ use super::{
     decode::{device, element, number},
     shape::Shape,
 };
+use crate::mongodb::write::tag_path;
 use iotbench_backend_kit::{
     ask::{Ask, Asked, What},
-    figures::{Group, Streamed},
+    figures::{Collected, Group, Streamed},
+    grouped_by::{GroupedBy, place_of},
     span::Span,
 };
 use iotbench_core::{Aggregate, BucketWidth, Cause, Error, Layout, SignalId};
@@ -14,6 +16,9 @@ use mongodb::bson::{Bson, Document, RawBsonRef, RawDocument, doc};
 
 /// The field of the bucket that a document is in.
 const BUCKET: &str = "_bucket";
+
+/// The field of the value of a tag that documents are put together by.
+const VALUE: &str = "_value";
 
 /// The field of how many values there are.
 const COUNT: &str = "_count";
@@ -26,8 +31,8 @@ pub(crate) struct Figures<'a> {
     pub(crate) span: Span,
     /// In buckets as long as this.
     pub(crate) width: Option<BucketWidth>,
-    /// Of all devices together.
-    pub(crate) is_total: bool,
+    /// Of which datapoints together.
+    pub(crate) by: GroupedBy,
     /// Of the buckets of all devices together only so many of the newest.
     pub(crate) newest: Option<u64>,
     /// Only of so many devices, those with the greatest figure.
@@ -38,9 +43,9 @@ impl<'a> Figures<'a> {
     /// Those that an ask wants.
     pub(crate) fn of(ask: &Ask<'a>, aggregates: &'a [Aggregate], width: Option<BucketWidth>) -> Self {
         let Ask { devices, signals, span, .. } = *ask;
-        let is_total = matches!(ask.what, What::TotalBuckets(..));
+        let by = GroupedBy::of(ask.what);
         let top = matches!(ask.what, What::Top(_)).then_some(ask.limit);
-        Self { devices, signals, aggregates, span, width, is_total, newest: ask.newest(), top }
+        Self { devices, signals, aggregates, span, width, by, newest: ask.newest(), top }
     }
 
     /// The stages that give a document a device, by device, or a bucket of one; in layout narrow one of each signal.
@@ -54,19 +59,27 @@ impl<'a> Figures<'a> {
         if read_first {
             let numbers = self.signals.iter().map(|&signal| (format!("n{signal}"), shape.number(signal)));
             let bucket = self.width.map(|width| (BUCKET.into(), shape.bucket(width)));
-            let kept = [("device".into(), 1.into())].into_iter().chain(bucket);
+            let value = self.tag_of(shape).map(|path| (VALUE.into(), path.into()));
+            let kept = [("device".into(), 1.into())].into_iter().chain(bucket).chain(value);
             stages.push(doc! { "$project": numbers.chain(kept).collect::<Document>() });
-        } else if let Some(width) = self.width {
-            stages.push(doc! { "$set": { BUCKET: shape.bucket(width) } });
+        } else {
+            let bucket = self.width.map(|width| (BUCKET.into(), shape.bucket(width)));
+            let value = self.tag_of(shape).map(|path| (VALUE.into(), path.into()));
+            let set: Document = bucket.into_iter().chain(value).collect();
+            stages.extend((!set.is_empty()).then(|| doc! { "$set": set }));
         }
         let is_narrow = shape.layout() == Layout::Narrow;
         // A server of version 6.0 gives a document of the device alone as the device, where it is a time series.
         let mut id = Document::new();
-        id.extend((shape.has_device() && !self.is_total).then(|| ("device".into(), "$device".into())));
+        match self.by {
+            GroupedBy::Device => id.extend(shape.has_device().then(|| ("device".into(), "$device".into()))),
+            GroupedBy::Nothing => {}
+            GroupedBy::Tag(_) => id.extend([(VALUE.into(), format!("${VALUE}").into())]),
+        }
         id.extend(self.width.map(|_| (BUCKET.into(), format!("${BUCKET}").into())));
         id.extend(is_narrow.then(|| ("number".into(), "$number".into())));
         let id: Bson = match (self.width, is_narrow) {
-            (None, false) => id.remove("device").unwrap_or(Bson::Null),
+            (None, false) if !matches!(self.by, GroupedBy::Tag(_)) => id.remove("device").unwrap_or(Bson::Null),
             _ => id.into(),
         };
         let mut group = doc! { "_id": id };
@@ -149,6 +162,41 @@ impl<'a> Figures<'a> {
             }
             Some(other) => Err(wrong(&other)),
         }
+    }
+
+    /// Takes such a document of the devices with a value of a tag.
+    pub(crate) fn take_by_tag(
+        &self,
+        shape: &Shape,
+        document: &RawDocument,
+        fields: &[String],
+        figures: &mut Collected,
+    ) -> Result<(), Error> {
+        let GroupedBy::Tag(tag) = self.by else { return Ok(()) };
+        let (many, width) = (self.signals.len(), self.signals.len() * self.aggregates.len());
+        let value = match element(document, "_id")? {
+            Some(RawBsonRef::Document(id)) => element(id, VALUE)?.and_then(RawBsonRef::as_str),
+            _ => None,
+        };
+        let ((_, bucket), signal) = self.group_of(document)?;
+        let group = (place_of(shape.schema().tags(), tag, value)?, bucket);
+        if let Some(signal) = signal {
+            let Ok(column) = self.signals.binary_search(&signal) else { return Ok(()) };
+            for aggregate in 0..self.aggregates.len() {
+                figures.set(group, aggregate * many + column, width, number(document, &format!("f{aggregate}"))?);
+            }
+            return Ok(());
+        }
+        for (place, field) in fields.iter().enumerate() {
+            figures.set(group, place, width, number(document, field)?);
+        }
+        Ok(())
+    }
+
+    /// The path of the tag that documents are put together by.
+    fn tag_of(&self, shape: &Shape) -> Option<String> {
+        let tag = self.by.tag(shape.schema().tags()).ok().flatten()?;
+        Some(format!("${}", tag_path(tag)))
     }
 
     fn by_time(&self, shape: &Shape) -> Document {

@@ -21,10 +21,10 @@ use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row},
     ask::{Ask, What},
     each,
-    figures::Streamed,
+    figures::{Collected, Streamed},
     filter::Filter,
     refuse::refuse_signals_beyond,
-    total::{have_totals, no_first_of_all},
+    total::{have_totals, known, no_first_of_all},
 };
 use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, ValueType};
 use mongodb::{
@@ -71,7 +71,13 @@ impl MongoReader {
             What::Greatest => self.greatest(ask, sink).await,
             What::Figures(aggregates) => self.figures(&Figures::of(&ask, aggregates, None), sink).await,
             What::Buckets(aggregates, width) => self.figures(&Figures::of(&ask, aggregates, Some(width)), sink).await,
-            What::TotalBuckets(aggregates, _) if !have_totals(aggregates) => Err(no_first_of_all()),
+            What::TotalBuckets(aggregates, _) | What::ByTag(_, aggregates, _) if !have_totals(aggregates) => {
+                Err(no_first_of_all())
+            }
+            What::ByTag(tag, aggregates, width) => {
+                known(self.shape.schema().tags(), tag)?;
+                self.figures_by_tag(&Figures::of(&ask, aggregates, width), sink).await
+            }
             What::TotalBuckets(aggregates, width) => {
                 self.figures(&Figures::of(&ask, aggregates, Some(width)), sink).await
             }
@@ -171,6 +177,13 @@ impl MongoReader {
         let (stages, fields) = (figures.stages(&self.shape), figures.fields());
         let bytes = self.each(stages, |document| figures.take(document, &fields, &mut rows)).await?;
         rows.finish(bytes, ComputedBy::Server)
+    }
+
+    async fn figures_by_tag(&self, of: &Figures<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let (mut figures, fields) = (Collected::default(), of.fields());
+        let take = |document: &RawDocument| of.take_by_tag(&self.shape, document, &fields, &mut figures);
+        let bytes = self.each(of.stages(&self.shape), take).await?;
+        figures.answer(of.signals.len(), bytes, ComputedBy::Server, sink)
     }
 
     async fn count_row(&self, sink: &mut dyn Sink) -> Result<Reply, Error> {

@@ -178,7 +178,8 @@ fn asked(table: &TableSpec, signals: &[SignalId]) -> Vec<Asked> {
 #[async_trait]
 impl Reader for OpenTsdbReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        if let Some(total) = total::answer(self, query, sink).await {
+        let table = Arc::clone(&self.table);
+        if let Some(total) = total::answer(self, query, table.schema.tags(), sink).await {
             return total;
         }
         if let Some(top) = top::answer(self, query, sink).await {

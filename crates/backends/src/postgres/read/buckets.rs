@@ -1,12 +1,12 @@
 //! The SQL of figures of time buckets: in every layout by grouping, also where the rows lie in shards.
 
 use super::{figures::Figures, shape::Shape, statement::Statement};
-use iotbench_backend_kit::sql::Grouping;
+use iotbench_backend_kit::{grouped_by::GroupedBy, sql::Grouping};
 use iotbench_core::{Error, Layout};
 
 impl Figures<'_> {
-    /// One row a bucket, by device and time, or so many of the newest of all: the device, the bucket's beginning, then an array for
-    /// each aggregate.
+    /// One row a bucket, by device and time, or so many of the newest of all: the device, or the value of the tag that devices are put
+    /// together by, the bucket's beginning, then an array for each aggregate.
     pub(crate) fn of_buckets(
         &self,
         shape: &Shape,
@@ -14,9 +14,13 @@ impl Figures<'_> {
         newest: Option<u64>,
     ) -> Result<Statement, Error> {
         let mut statement = Statement::default();
-        let (device, start) = (grouping.device(), grouping.start_of(&ns(shape)));
+        let start = if grouping.has_buckets() { grouping.start_of(&ns(shape)) } else { "0::bigint".into() };
         let condition = shape.condition(&mut statement, self.devices, self.span)?;
-        let rows = shape.rows();
+        let (device, rows) = match grouping.by().tag(shape.table().spec.schema.tags())? {
+            Some(tag) => ("_value", shape.rows_with(tag)),
+            None if grouping.by() == GroupedBy::Nothing => ("0", shape.rows()),
+            None => ("device", shape.rows()),
+        };
         let order = match newest {
             None => "1, 2".into(),
             Some(newest) => format!("2 DESC LIMIT {}", statement.argument(i64::try_from(newest).unwrap_or(i64::MAX))?),
@@ -49,7 +53,7 @@ fn ns(shape: &Shape) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::postgres::layout::tests::table;
+    use crate::postgres::layout::tests::{table, tagged};
     use iotbench_backend_kit::{
         ask::{Asked, What},
         span::Span,
@@ -80,6 +84,13 @@ mod tests {
             narrow.contains("(SELECT device AS device, START AS start, number, avg(measurement) AS mean, count("),
             "{narrow}"
         );
+        let by_site = Grouping::of(What::ByTag(0, &aggregates, None)).unwrap();
+        let shape = Shape::new(Arc::new(tagged(Layout::Wide, 2, "{}")));
+        let figures = Figures { devices: Asked::All, signals: &[0], aggregates: &aggregates, span: Span::ALL };
+        let by_site = figures.of_buckets(&shape, &by_site, None).unwrap().sql;
+        let joined = "AS r JOIN (SELECT device AS _device, \"site\" AS _value FROM \"public\".\"t_devices\") AS g \
+                      ON g._device = r.device WHERE ";
+        assert!(by_site.starts_with("SELECT _value, 0::bigint, ARRAY[avg(") && by_site.contains(joined), "{by_site}");
         assert!(sql(Layout::Wide, &of_all, None).starts_with("SELECT 0, START, ARRAY[avg("));
         assert!(sql(Layout::Narrow, &of_all, None).contains("(SELECT 0 AS device, START AS start, number, avg("));
         let newest = [Layout::Wide, Layout::Narrow].map(|layout| sql(layout, &of_all, Some(5)));

@@ -23,15 +23,17 @@ use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row},
     ask::{Ask, Order, What},
     each,
+    figures::Collected,
     filter::Filter,
     fold::Fold,
+    grouped_by::place_of,
     refuse::refuse_signals_beyond,
     sql::{Grouping, function},
     top,
     total::no_first_of_all,
 };
 use iotbench_core::{
-    ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, ValueType,
+    ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TagId, ValueType,
 };
 use points::{Cells, NarrowPoints, Points, RowPoints};
 use shape::Shape;
@@ -100,6 +102,12 @@ impl PostgresReader {
                 let figures = Figures { devices, signals, aggregates, span };
                 let statement = figures.of_buckets(&self.shape, &grouping, ask.newest())?;
                 self.figures(statement, (signals.len(), aggregates.len(), true), sink).await
+            }
+            What::ByTag(tag, aggregates, _) => {
+                let Some(grouping) = Grouping::of(ask.what) else { return Err(no_first_of_all()) };
+                let figures = Figures { devices, signals, aggregates, span };
+                let statement = figures.of_buckets(&self.shape, &grouping, None)?;
+                self.by_tag(statement, (signals.len(), aggregates.len(), tag), sink).await
             }
             What::Top(aggregate) => match function(aggregate) {
                 Some(function) => self.top(&ask, function, sink).await,
@@ -186,6 +194,32 @@ impl PostgresReader {
             }
         }
         answer.finish(bytes, ComputedBy::Server)
+    }
+
+    /// Answers with rows of the value of a tag, the bucket's beginning and an array for each aggregate, value by value.
+    async fn by_tag(
+        &mut self,
+        statement: Statement,
+        (signals, aggregates, tag): (usize, usize, TagId),
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
+        let table = self.shape.shared_table();
+        let (tags, width) = (table.spec.schema.tags(), signals * aggregates);
+        let mut figures = Collected::default();
+        let mut rows = sqlx::query_with(&statement.sql, statement.arguments).fetch(&mut self.connection);
+        let mut bytes = 0;
+        while let Some(row) = rows.try_next().await.map_err(|e| classify(&e))? {
+            let value: Option<&str> = row.try_get(0).map_err(|e| classify(&e))?;
+            let group = (place_of(tags, tag, value)?, row.try_get(1).map_err(|e| classify(&e))?);
+            for aggregate in 0..aggregates {
+                let of_signals: Vec<Option<f64>> = row.try_get(2 + aggregate).map_err(|e| classify(&e))?;
+                bytes += 8 * of_signals.len() as u64;
+                for (signal, figure) in of_signals.into_iter().take(signals).enumerate() {
+                    figures.set(group, aggregate * signals + signal, width, figure);
+                }
+            }
+        }
+        figures.answer(signals, bytes, ComputedBy::Server, sink)
     }
 
     /// Answers with rows of the device and its figure.

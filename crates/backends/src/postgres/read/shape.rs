@@ -82,6 +82,15 @@ impl Shape {
         }
     }
 
+    /// The same with the value of a tag of their devices as `_value`.
+    pub(crate) fn rows_with(&self, tag: &str) -> String {
+        let (rows, devices) = (self.rows(), &self.table.devices);
+        format!(
+            "{rows} JOIN (SELECT device AS _device, {} AS _value FROM {devices}) AS g ON g._device = r.device",
+            quoted(tag)
+        )
+    }
+
     /// The records of layout bulk as an item of FROM, not taken apart.
     pub(crate) fn records_of_bulk(&self) -> String {
         let device = if self.table.spec.has_device_column() { "device" } else { "0 AS device" };

@@ -19,7 +19,7 @@ use iotbench_backend_kit::{
     filter::Filter,
     gather::{Gather, Take},
     refuse::refuse_unknown_signals,
-    total::{have_totals, no_first_of_all},
+    total::{have_totals, known, no_first_of_all},
 };
 use iotbench_core::{
     ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TableSpec, ValueType,
@@ -201,7 +201,14 @@ impl Reader for QuestReader {
                 let bytes = self.client.ask(&select.top(ask.signal, aggregate, ask.limit), take).await?;
                 answer.finish(bytes, ComputedBy::Server)
             }
-            (What::TotalBuckets(aggregates, _), _) if !have_totals(aggregates) => Err(no_first_of_all()),
+            (What::TotalBuckets(aggregates, _) | What::ByTag(_, aggregates, _), _) if !have_totals(aggregates) => {
+                Err(no_first_of_all())
+            }
+            (What::ByTag(tag, aggregates, width), _) => {
+                known(table.schema.tags(), tag)?;
+                let of = (ask.signals, aggregates);
+                figures::by_tag(&mut self.client, &table, select, of, (tag, width), sink).await
+            }
             (What::TotalBuckets(aggregates, width), _) => {
                 let of_all = Over::TotalBuckets(width, ask.newest());
                 figures::answer(&mut self.client, &table, select, (ask.signals, aggregates, of_all), sink).await

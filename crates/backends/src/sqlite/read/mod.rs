@@ -367,7 +367,8 @@ fn is_less(point: &Chunk, other: Option<&Chunk>) -> bool {
 #[async_trait]
 impl Reader for SqliteReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        if let Some(total) = total::answer(self, query, sink).await {
+        let table = Arc::clone(&self.table);
+        if let Some(total) = total::answer(self, query, table.schema.tags(), sink).await {
             return total;
         }
         if !self.groups_devices(query)

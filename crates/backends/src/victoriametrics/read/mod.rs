@@ -141,7 +141,8 @@ fn typed(value: f64, value_type: ValueType) -> Result<Value<'static>, Error> {
 #[async_trait]
 impl Reader for VictoriaReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        if let Some(total) = total::answer(self, query, sink).await {
+        let table = Arc::clone(&self.table);
+        if let Some(total) = total::answer(self, query, table.schema.tags(), sink).await {
             return total;
         }
         if let Some(top) = top::answer(self, query, sink).await {

@@ -73,6 +73,8 @@ fn devices_of_one_value_of_a_tag_and_all_devices() {
         r#"{ kind = "buckets", window = "2s", devices = "rack", aggregates = ["max", "count"] }"#,
         r#"{ kind = "total_buckets", window = "2s", devices = "site", aggregates = ["max", "mean"] }"#,
         r#"{ kind = "filter_records", above = 0, window = "1s", devices = "site" }"#,
+        r#"{ kind = "figures", window = "1s", devices = "by site", aggregates = ["mean", "count"] }"#,
+        r#"{ kind = "total_buckets", window = "2s", devices = "by rack", aggregates = ["sum", "min"] }"#,
     ] {
         every_layout_answers(TAGGED, 7, 300, operation, &[]);
     }
@@ -223,6 +225,11 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
         (refused(10, r#"{ kind = "top_devices", records = 5 }"#, &[]), "5 of a history of 4 devices"),
         (refused(10, r#"{ kind = "top_devices", aggregates = ["min", "max"] }"#, &[]), "write one"),
         (refused(10, r#"{ kind = "top_devices", aggregates = ["first"] }"#, &[]), "not the first value"),
+        (
+            refused(10, r#"{ kind = "figures", devices = "by site" }"#, &[]),
+            "\"site\" is no tag of the devices: the tags are none",
+        ),
+        (refused(10, r#"{ kind = "filter", above = 1, devices = "by site" }"#, &[]), "figures and total_buckets do"),
         (refused(10, r#"{ kind = "newest_buckets", records = 5 }"#, &[]), "width: write how long a bucket is"),
         (refused(10, r#"{ kind = "newest_buckets", width = "1s", records = 200000 }"#, &[]), "records"),
         (refused(10, r#"{ kind = "newest_buckets", width = "1s", aggregates = ["last"] }"#, &[]), "not the last value"),

@@ -22,7 +22,7 @@ pub enum Spoil {
 
 static INFO: LazyLock<BackendInfo> = LazyLock::new(|| {
     let memory = super::backend("memory").info().capabilities.clone();
-    BackendInfo::new("tampered", "tells lies", memory)
+    BackendInfo { most_tags: 1, ..BackendInfo::new("tampered", "tells lies", memory) }
 });
 
 /// The `memory` backend, with spoilt answers.

@@ -7,7 +7,7 @@ use super::{
 use iotbench_core::Backend;
 use iotbench_engine::{Reason, Status};
 
-const PMU: &str = "name = \"pmu\"\nrate = 50";
+const PMU: &str = "name = \"pmu\"\nrate = 50\ntags = [{ name = \"site\", count = 2 }]";
 
 static SPOILT: [(Spoil, &dyn Backend); 4] = [
     (Spoil::Row, &Tampered(Spoil::Row)),
@@ -58,6 +58,10 @@ fn in_figures() {
     every_lie_is_found(r#"{ kind = "mean_device" }"#);
     every_lie_is_found(r#"{ kind = "dashboard", window = "2s" }"#);
     every_lie_is_found(r#"{ kind = "top_devices", window = "1s", records = 2 }"#);
+    every_lie_is_found(r#"{ kind = "figures", window = "1s", devices = "by site" }"#);
+    every_lie_is_found(
+        r#"{ kind = "total_buckets", window = "2s", devices = "by site", aggregates = ["sum", "max"] }"#,
+    );
     every_lie_is_found(r#"{ kind = "newest_buckets", width = "1s", records = 3, devices = 2 }"#);
     every_lie_is_found(r#"{ kind = "max_records", records = 50 }"#);
     every_lie_is_found(r#"{ kind = "buckets", window = "2s", aggregates = ["sum", "first"] }"#);
