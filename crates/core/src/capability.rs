@@ -150,6 +150,16 @@ pub enum Misfit {
         /// Its unit.
         unit: TimeUnit,
     },
+    /// More signals than a table has columns for.
+    #[error("{backend} holds at most {most} signals in layout wide, and these are {got}: take another layout")]
+    Signals {
+        /// The backend's name.
+        backend: String,
+        /// How many it holds.
+        most: usize,
+        /// How many there are.
+        got: usize,
+    },
     /// More tags than it stores.
     #[error("{backend} stores {} of a device, and these have {got}: leave some out with dataset.tags", match most {
         0 => "no tags".to_owned(),

@@ -25,6 +25,8 @@ pub struct BackendInfo {
     pub variants: &'static [Variant],
     /// The option of an address that says that nothing is encrypted, as on private servers; `None`: its scheme says it.
     pub plain_text: Option<(&'static str, &'static str)>,
+    /// The most signals that layout wide holds: a column each.
+    pub most_wide_signals: usize,
     /// The most tags of a device that it stores and finds devices by; 0: none.
     pub most_tags: usize,
     /// The language of the statements that users may write themselves; `None`: it takes none.
@@ -50,6 +52,7 @@ impl BackendInfo {
             recipe: None,
             variants: &[],
             plain_text: None,
+            most_wide_signals: usize::MAX,
             most_tags: 0,
             statements: None,
             unlimited_answers: false,
@@ -63,6 +66,10 @@ impl BackendInfo {
     /// The first reason why not.
     pub fn fit(&self, layout: Layout, schema: &Schema, resolution_ns: i64) -> Result<(), Misfit> {
         self.capabilities.fit(self.name, layout, schema, resolution_ns)?;
+        let (got, most) = (schema.width(), self.most_wide_signals);
+        if layout == Layout::Wide && got > most {
+            return Err(Misfit::Signals { backend: self.name.into(), most, got });
+        }
         let (got, most) = (schema.tags().len(), self.most_tags);
         if got > most { Err(Misfit::Tags { backend: self.name.into(), most, got }) } else { Ok(()) }
     }
@@ -75,6 +82,9 @@ impl BackendInfo {
             most => format!("at most {most}"),
         };
         let mut words = self.capabilities.in_words();
+        if self.most_wide_signals < usize::MAX {
+            words.push(("signals in layout wide", format!("at most {}", self.most_wide_signals)));
+        }
         words.push(("tags of a device", tags));
         words
     }
@@ -96,6 +106,13 @@ mod tests {
         assert_eq!(told(2), Ok(()));
         assert!(told(1).unwrap_err().starts_with("x stores at most 1 tags of a device, and these have 2"));
         assert!(told(0).unwrap_err().starts_with("x stores no tags of a device"));
+        let narrow = BackendInfo { most_wide_signals: 0, ..info(2) };
+        let told = |layout| narrow.fit(layout, &schema, 1_000_000).map_err(|misfit| misfit.to_string());
+        assert_eq!(told(Layout::Narrow), Ok(()));
+        assert!(
+            told(Layout::Wide).unwrap_err().starts_with("x holds at most 0 signals in layout wide, and these are 1")
+        );
+        assert_eq!(narrow.in_words().iter().rev().nth(1), Some(&("signals in layout wide", "at most 0".into())));
         let words = |most| info(most).in_words().pop();
         assert_eq!(words(0), Some(("tags of a device", "none".into())));
         assert_eq!(words(3), Some(("tags of a device", "at most 3".into())));

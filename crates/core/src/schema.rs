@@ -2,6 +2,7 @@
 
 use crate::{TagError, Tags};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// The type of one signal's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -90,7 +91,7 @@ pub enum SchemaError {
 /// Column names that the layouts use themselves.
 const RESERVED: [&str; 10] =
     ["time", "ts", "device", "second", "ns", "value", "measurement", "measurements", "size", "m"];
-const MAX_SIGNALS: usize = 1024;
+const MAX_SIGNALS: usize = 10_000;
 
 impl Schema {
     /// A schema of these signals.
@@ -104,11 +105,12 @@ impl Schema {
         if signals.len() > MAX_SIGNALS {
             return Err(SchemaError::TooMany { max: MAX_SIGNALS, got: signals.len() });
         }
-        for (i, signal) in signals.iter().enumerate() {
+        let mut names = HashSet::with_capacity(signals.len());
+        for signal in &signals {
             if !is_signal_name(&signal.name) {
                 return Err(SchemaError::BadName(signal.name.clone()));
             }
-            if signals.iter().take(i).any(|s| s.name == signal.name) {
+            if !names.insert(signal.name.as_str()) {
                 return Err(SchemaError::Duplicate(signal.name.clone()));
             }
         }

@@ -12,8 +12,11 @@ pub const MAX_TAGS: usize = 32;
 const MAX_VALUES: usize = 10_000_000;
 /// The longest value, and the longest beginning of one, in bytes.
 const MAX_VALUE_BYTES: usize = 48;
-/// Names that records use themselves.
-const RESERVED: [&str; 9] = ["signal", "v", "number", "nanosecond", "doc", "id", "tags", "db", "iotbench_table"];
+/// Names that records use themselves, and the word for every device.
+const RESERVED: [&str; 10] =
+    ["signal", "v", "number", "nanosecond", "doc", "id", "tags", "db", "iotbench_table", "all"];
+/// Columns that each table of PostgreSQL has (its documentation, "System Columns").
+const SYSTEM_COLUMNS: [&str; 6] = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"];
 
 /// The values of a tag. Which one a device has follows from the seed, the tag and the device alone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -128,7 +131,10 @@ impl Tags {
             return Err(TagError::TooMany(tags.len()));
         }
         for (place, tag) in tags.iter().enumerate() {
-            if !crate::schema::is_signal_name(&tag.name) || RESERVED.contains(&tag.name.as_str()) {
+            if !crate::schema::is_signal_name(&tag.name)
+                || RESERVED.contains(&tag.name.as_str())
+                || SYSTEM_COLUMNS.contains(&tag.name.as_str())
+            {
                 return Err(TagError::BadName(tag.name.clone()));
             }
             let before = &tags[..place];

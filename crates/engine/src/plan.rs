@@ -5,6 +5,7 @@ mod devices;
 mod forecast;
 mod group;
 mod interval;
+mod keys_of_kind;
 mod length;
 mod operation;
 mod own_statement;

@@ -22,11 +22,9 @@ struct TagConfig {
     values: Vec<String>,
     #[serde(default)]
     count: u32,
-    #[serde(default)]
-    prefix: String,
+    prefix: Option<String>,
     within: Option<String>,
-    #[serde(default)]
-    lists: Vec<Vec<String>>,
+    lists: Option<Vec<Vec<String>>>,
 }
 
 /// The tags that a profile gives devices; `None` where it says nothing of them.
@@ -55,16 +53,16 @@ impl TagConfig {
     fn meant(self, before: &[Tag]) -> Result<Tag, ParameterError> {
         let name = self.name;
         let wrong = |message: &str| Err(ParameterError::key(TAGS.key, format!("{name}: {message}")));
-        let values = match (self.values.is_empty(), self.count, self.within) {
-            (false, 0, None) => TagValues::OneOf(self.values),
-            (true, count @ 1.., None) => TagValues::Numbered { prefix: self.prefix, count },
-            (true, 0, Some(outer)) => match before.iter().position(|tag| tag.name == outer) {
-                Some(place) => {
-                    TagValues::Within { tag: TagId::try_from(place).unwrap_or(TagId::MAX), lists: self.lists }
-                }
+        let values = match (self.values.is_empty(), self.count, self.prefix, self.within, self.lists) {
+            (false, 0, None, None, None) => TagValues::OneOf(self.values),
+            (true, count @ 1.., prefix, None, None) => {
+                TagValues::Numbered { prefix: prefix.unwrap_or_default(), count }
+            }
+            (true, 0, None, Some(outer), Some(lists)) => match before.iter().position(|tag| tag.name == outer) {
+                Some(place) => TagValues::Within { tag: TagId::try_from(place).unwrap_or(TagId::MAX), lists },
                 None => return wrong(&format!("it is within {outer:?}, and no tag before it is called so")),
             },
-            _ => return wrong("write either values, or count, or within and lists"),
+            _ => return wrong("write either values, or count and maybe prefix, or within and lists"),
         };
         Ok(Tag { name, values })
     }
@@ -96,7 +94,9 @@ mod tests {
     #[test]
     fn what_is_no_tag_is_told_with_its_key() {
         for (value, part) in [
-            (json!([{ "name": "a" }]), "tags: a: write either values, or count, or within and lists"),
+            (json!([{ "name": "a" }]), "tags: a: write either values, or count and maybe prefix, or within and lists"),
+            (json!([{ "name": "a", "values": ["x"], "prefix": "p" }]), "write either values"),
+            (json!([{ "name": "a", "count": 3, "lists": [["x"]] }]), "write either values"),
             (json!([{ "name": "a", "values": ["x"], "count": 3 }]), "write either values"),
             (json!([{ "name": "a", "within": "b", "lists": [["x"]] }]), "no tag before it is called so"),
             (json!([{ "name": "A", "count": 3 }]), "tags: tag name \"A\" is not of the form"),

@@ -56,6 +56,9 @@ fn domain(value_type: ValueType) -> Domain {
     }
 }
 
+/// InnoDB's 1017 columns, without device and time.
+const MOST_COLUMNS: usize = 1015;
+
 const INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
     default_port: Some(DEFAULT_PORT),
@@ -63,6 +66,7 @@ const INFO: BackendInfo = BackendInfo {
     recipe: Some(&recipe::RECIPE),
     plain_text: Some(("sslmode", "disable")),
     unlimited_answers: true,
+    most_wide_signals: MOST_COLUMNS,
     most_tags: MAX_TAGS,
     statements: Some("SQL"),
     counters: counters::SOURCES,

@@ -60,6 +60,9 @@ fn domain(value_type: ValueType) -> Domain {
     }
 }
 
+/// PostgreSQL's 1600 columns, without device and time; how many fit into a page depends on their types besides.
+const MOST_COLUMNS: usize = 1598;
+
 static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
     default_port: Some(address::DEFAULT_PORT),
@@ -68,6 +71,7 @@ static INFO: BackendInfo = BackendInfo {
     variants: &recipe::VARIANTS,
     plain_text: Some(("sslmode", "disable")),
     unlimited_answers: true,
+    most_wide_signals: MOST_COLUMNS,
     most_tags: MAX_TAGS,
     statements: Some("SQL"),
     counters: counters::SOURCES,

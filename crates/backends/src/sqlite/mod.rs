@@ -49,9 +49,13 @@ fn domain(value_type: ValueType) -> Domain {
     }
 }
 
+/// SQLite's `SQLITE_MAX_COLUMN` of 2000, without device and time.
+const MOST_COLUMNS: usize = 1998;
+
 static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
     promise: PromiseLevel::OsCrash,
+    most_wide_signals: MOST_COLUMNS,
     most_tags: MAX_TAGS,
     statements: Some("SQL"),
     ..BackendInfo::new("sqlite", "SQLite in a file, embedded: nothing to install", CAPABILITIES)

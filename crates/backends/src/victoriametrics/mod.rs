@@ -17,7 +17,7 @@ use config::{Config, SETTINGS};
 use database::VictoriaDatabase;
 use facts::MAX_SECONDS_IN_MEMORY;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS, OpenRequest,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest,
     PromiseLevel, SettingError, TimeUnit, ValueType,
 };
 use marker::{FLAG, MARKER};
@@ -54,13 +54,19 @@ fn domain(value_type: ValueType) -> Domain {
     }
 }
 
+/// How many labels a series keeps: of more, the server drops some and says nothing but in its log (its
+/// `-maxLabelsPerTimeseries`, by default).
+const MOST_LABELS: usize = 30;
+/// Database, marker, device and, in layout narrow, signal.
+const OWN_LABELS: usize = 4;
+
 static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
     default_port: Some(config::KNOWN.port),
     counters: counters::SOURCES,
     promise: PromiseLevel::OsCrashWithin { seconds: MAX_SECONDS_IN_MEMORY },
     recipe: Some(&recipe::RECIPE),
-    most_tags: MAX_TAGS,
+    most_tags: MOST_LABELS - OWN_LABELS,
     ..BackendInfo::new(
         "victoriametrics",
         "VictoriaMetrics: line protocol over HTTP, read by export and MetricsQL",

@@ -1,7 +1,7 @@
 //! What a read asks, as meant.
 
 use super::{
-    Context, OwnStatement, Whose,
+    Context, OwnStatement, Whose, keys_of_kind,
     own_statement::own_statement,
     whose::{by_tag, whose},
 };
@@ -220,6 +220,7 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
     if records == 0 {
         return Err(("records".into(), "at least 1".into()));
     }
+    keys_of_kind::check(config)?;
     let question = match config.kind {
         OperationKind::ReadSignal => Question::Signal {
             signals: signals(config, schema, |_| true)?,

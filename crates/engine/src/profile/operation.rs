@@ -286,6 +286,11 @@ impl OperationConfig {
 fn one() -> f64 {
     1.0
 }
+impl OperationConfig {
+    /// The stretch of time that a read is about where a profile says none.
+    pub const WINDOW: Span = Span::from_secs(2);
+}
+
 fn one_device() -> RequestDevices {
     RequestDevices::Count(1)
 }
@@ -297,7 +302,7 @@ fn default_amplitude() -> f64 {
     4095.0
 }
 fn default_window() -> Span {
-    Span::from_secs(2)
+    OperationConfig::WINDOW
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The devices of each value of a tag: found once, four bytes a device and tag that is asked by.
+//! The devices of each value of a tag: found once, four bytes a device and tag that is asked by, however many values there are.
 
 use iotbench_core::{Devices, TagId, Tagged, Tags};
 use std::collections::BTreeMap;
@@ -7,22 +7,21 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub struct TagGroups {
     tags: Tags,
-    /// By tag and value, ascending.
-    devices: BTreeMap<(TagId, u32), Vec<u32>>,
+    /// Of each tag all devices: those of one value together, ascending.
+    devices: BTreeMap<TagId, Vec<u32>>,
 }
 
 impl TagGroups {
     /// Of the first so many devices, by these tags.
     #[must_use]
     pub fn new(tags: &Tags, devices: u32, asked_by: impl IntoIterator<Item = TagId>) -> Self {
-        let mut groups = BTreeMap::<_, Vec<u32>>::new();
-        let mut asked_by: Vec<_> = asked_by.into_iter().collect();
-        asked_by.sort_unstable();
-        asked_by.dedup();
+        let mut groups = BTreeMap::new();
         for tag in asked_by {
-            for device in 0..devices {
-                groups.entry((tag, tags.choice(tag, device))).or_default().push(device);
-            }
+            groups.entry(tag).or_insert_with(|| {
+                let mut sorted: Vec<u32> = (0..devices).collect();
+                sorted.sort_unstable_by_key(|&device| (tags.choice(tag, device), device));
+                sorted
+            });
         }
         Self { tags: tags.clone(), devices: groups }
     }
@@ -31,7 +30,29 @@ impl TagGroups {
     #[must_use]
     pub fn like(&self, tag: TagId, device: u32) -> Devices {
         let choice = self.tags.choice(tag, device);
-        let devices = self.devices.get(&(tag, choice)).cloned().unwrap_or_default();
-        Devices::Tagged(Tagged { tag, choice, devices })
+        let all = self.devices.get(&tag).map_or(&[][..], Vec::as_slice);
+        let first = all.partition_point(|&other| self.tags.choice(tag, other) < choice);
+        let alike = all[first..].partition_point(|&other| self.tags.choice(tag, other) == choice);
+        Devices::Tagged(Tagged { tag, choice, devices: all[first..first + alike].to_vec() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iotbench_core::{Tag, TagValues};
+
+    #[test]
+    fn those_of_a_value_are_found_among_few_and_among_many_values() {
+        let numbered =
+            |name: &str, count| Tag { name: name.into(), values: TagValues::Numbered { prefix: String::new(), count } };
+        let tags = Tags::new(5, vec![numbered("site", 3), numbered("rack", 1_000_000)]).unwrap();
+        let groups = TagGroups::new(&tags, 400, [1, 0, 1]);
+        for (tag, device) in [(0, 0), (0, 399), (1, 7), (1, 200)] {
+            let choice = tags.choice(tag, device);
+            let devices = (0..400).filter(|&other| tags.choice(tag, other) == choice).collect();
+            assert_eq!(groups.like(tag, device), Devices::Tagged(Tagged { tag, choice, devices }));
+        }
+        assert!(groups.devices.values().all(|all| all.len() == 400 && all.capacity() == 400), "four bytes a device");
     }
 }

@@ -179,3 +179,30 @@ fn clocks_of_devices_are_off_by_up_to_the_offset() {
     assert!(off.iter().any(|&ns| ns > 2_500_000_000) && off.iter().any(|&ns| ns < -2_500_000_000));
     assert_eq!(dataset.schema().uniform_type(), Some(ValueType::F32));
 }
+
+#[test]
+fn copies_of_a_signal_are_signals_with_values_of_their_own() {
+    let of = |copies: &str| {
+        let text = format!(
+            "signals = [{{ name = \"a\", shape = \"uniform\"{copies} }}, {{ name = \"b\", shape = \"sine\" }}]"
+        );
+        open(&text).unwrap()
+    };
+    let (one, many) = (of(""), of(", copies = 10"));
+    let names = |dataset: &dyn Dataset| -> Vec<String> {
+        dataset.schema().signals().iter().map(|signal| signal.name.clone()).collect()
+    };
+    assert_eq!(names(&*one), ["a", "b"]);
+    assert_eq!((names(&*many).len(), &names(&*many)[9], &names(&*many)[10]), (11, &"a9".to_owned(), &"b".to_owned()));
+    let mut batch = Batch::new(many.schema());
+    many.fill(Run { device: 0, first: 0, count: 20 }, &mut batch);
+    let columns = &batch.columns()[..10];
+    let is_own =
+        |(place, column): (usize, &iotbench_core::Column)| columns[..place].iter().all(|other| other != column);
+    assert!(columns.iter().enumerate().all(is_own));
+    for (copies, part) in [("0", "signals[0].copies: must be from 1 to 10000"), ("10001", "copies"), ("-1", "copies")] {
+        let text = format!("signals = [{{ name = \"a\", shape = \"sine\", copies = {copies} }}]");
+        let error = open(&text).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+}

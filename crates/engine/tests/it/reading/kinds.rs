@@ -63,6 +63,15 @@ fn figures_of_each_device_over_a_stretch() {
 }
 
 #[test]
+fn records_of_ten_thousand_signals() {
+    const MANY: &str =
+        "name = \"custom\"\ninterval = \"1s\"\nsignals = [{ name = \"a\", shape = \"sine\", copies = 10000 }]";
+    for operation in [r#"{ kind = "read_records", records = 2 }"#, r#"{ kind = "figures", window = "3s" }"#] {
+        every_layout_answers(MANY, 1, 6, operation, &["operations=2"]);
+    }
+}
+
+#[test]
 fn devices_of_one_value_of_a_tag_and_all_devices() {
     const TAGGED: &str = "name = \"pmu\"\nrate = 50\ntags = [{ name = \"site\", values = [\"a\", \"b\"] }, { name = \"rack\", count = 5 }]";
     for operation in [
@@ -218,6 +227,17 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
         (refused(10, r#"{ kind = "filter", above = nan }"#, &[]), "not a finite number"),
         (refused(10, r#"{ kind = "filter_records" }"#, &[]), "write above or below"),
         (refused(10, r#"{ kind = "filter_records", above = 1, devices = 5 }"#, &[]), "devices"),
+        (refused(10, r#"{ kind = "read_signal", window = "0s" }"#, &[]), "window: a stretch of no time holds nothing"),
+        (refused(10, r#"{ kind = "figures", window = "0s" }"#, &[]), "window"),
+        (refused(10, r#"{ kind = "dashboard", window = "0s" }"#, &[]), "window"),
+        (
+            refused(10, r#"{ kind = "read_newest", devices = 2 }"#, &[]),
+            "read_newest does not go by it (it goes by records)",
+        ),
+        (refused(10, r#"{ kind = "last_points", window = "5s" }"#, &[]), "window"),
+        (refused(10, r#"{ kind = "newest_buckets", width = "1s", window = "5s" }"#, &[]), "window"),
+        (refused(10, r#"{ kind = "figures", width = "1s" }"#, &[]), "width"),
+        (refused(10, r#"{ kind = "top_devices", above = 3 }"#, &[]), "above"),
         (refused(10, r#"{ kind = "buckets", width = "0s" }"#, &[]), "width"),
         (refused(10, r#"{ kind = "buckets", width = "1us" }"#, &[]), "the window has more than 100000 of them"),
         (refused(10, r#"{ kind = "buckets", aggregates = ["max", "max"] }"#, &[]), "max stands there twice"),

@@ -103,10 +103,10 @@ fn open(parameters: &Settings, opening: Opening<'_>) -> Result<Arc<dyn Dataset>,
     };
     let clock = Clock::new(plan, opening.seed)?;
     let hash = CounterHash::new(opening.seed).derive(0x6375_7374);
-    let signals: Vec<CustomSignal> = (0..)
-        .zip(parameters.signals)
-        .map(|(place, table)| CustomSignal::new(place, table, period_ns, hash))
-        .collect::<Result<_, _>>()?;
+    let mut signals = Vec::with_capacity(parameters.signals.len());
+    for (place, table) in (0..).zip(parameters.signals) {
+        signals.extend(CustomSignal::copies(place, table, period_ns, hash)?);
+    }
     let schema = Schema::new(signals.iter().map(CustomSignal::signal).collect())?;
     dirt.of(Arc::new(Custom { schema, clock, signals, device_prefix: parameters.device_prefix }), opening.seed)
 }

@@ -16,7 +16,7 @@ pub struct ShapeInfo {
 
 impl ShapeInfo {
     /// The keys that a signal of any shape takes.
-    pub const COMMON: [Setting; 4] = COMMON;
+    pub const COMMON: [Setting; 5] = COMMON;
 
     /// The type of a key's value. A key of several shapes has the same type in all of them.
     #[must_use]
@@ -82,7 +82,13 @@ mod tests {
 
     #[test]
     fn every_signal_takes_the_common_keys() {
-        let common = [("name", json!("a")), ("shape", json!("sine")), ("type", json!("f32")), ("decimals", json!(2))];
+        let common = [
+            ("name", json!("a")),
+            ("shape", json!("sine")),
+            ("type", json!("f32")),
+            ("decimals", json!(2)),
+            ("copies", json!(3)),
+        ];
         assert_eq!(common.each_ref().map(|(key, _)| *key), ShapeInfo::COMMON.map(|s| s.key));
         assert_eq!(error("sine", &common), None);
     }

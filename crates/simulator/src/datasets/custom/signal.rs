@@ -6,7 +6,7 @@ use iotbench_core::{Column, Run, Setting, Settings, Signal, ValueType, closest};
 use serde_json::{Map, Value};
 
 /// The keys that every signal takes.
-pub const COMMON: [Setting; 4] = [
+pub const COMMON: [Setting; 5] = [
     Setting { key: "name", default: "", help: "lower-case letters, digits and _" },
     Setting { key: "shape", default: "", help: "how its values come about" },
     Setting {
@@ -15,7 +15,14 @@ pub const COMMON: [Setting; 4] = [
         help: "f32, f64, i64, u16 or text; unset: f64, or text where the shape gives texts",
     },
     Setting { key: "decimals", default: "", help: "digits after the point to which numbers are rounded, 0 to 9" },
+    Setting {
+        key: "copies",
+        default: "",
+        help: "so many signals like it, each with values of its own: NAME0, NAME1, …; 1 to 10000",
+    },
 ];
+
+const MAX_COPIES: u64 = 10_000;
 
 /// A signal with everything that decides its values but the device.
 #[derive(Debug)]
@@ -44,24 +51,45 @@ pub struct ShapeContext {
 }
 
 impl CustomSignal {
-    /// The signal at this place of the list, as written.
+    /// The signals at this place of the list, as written: one, or as many as its `copies`.
     ///
     /// # Errors
     /// An unknown shape, a key that it does not take, or a value that does not fit; the key is `signals[place].key`.
+    pub fn copies(
+        place: u64,
+        table: Map<String, Value>,
+        period_ns: i64,
+        hash: CounterHash,
+    ) -> Result<Vec<Self>, ParameterError> {
+        let context = ShapeContext { period_ns, hash: hash.derive(place) };
+        Self::read_copies(table, context).map_err(|error| at(place, error))
+    }
+
+    /// The one signal that is written so.
+    ///
+    /// # Errors
+    /// As [`Self::copies`]; `copies` is no key of it.
     pub fn new(
         place: u64,
         mut table: Map<String, Value>,
         period_ns: i64,
         hash: CounterHash,
     ) -> Result<Self, ParameterError> {
-        let context = ShapeContext { period_ns, hash: hash.derive(place) };
-        Self::read(&mut table, context).map_err(|error| match error {
-            ParameterError::Key(mut e) => {
-                e.key = format!("signals[{place}].{}", e.key);
-                ParameterError::Key(e)
-            }
-            recording @ ParameterError::Recording(_) => recording,
-        })
+        Self::read(&mut table, ShapeContext { period_ns, hash: hash.derive(place) }).map_err(|error| at(place, error))
+    }
+
+    fn read_copies(mut table: Map<String, Value>, context: ShapeContext) -> Result<Vec<Self>, ParameterError> {
+        let copies = match optional::<u64>(&mut table, "copies")? {
+            None => return Self::read(&mut table, context).map(|signal| vec![signal]),
+            Some(copies @ 1..=MAX_COPIES) => copies,
+            Some(_) => return Err(ParameterError::key("copies", "must be from 1 to 10000")),
+        };
+        let copy = |number: u64| {
+            let context = ShapeContext { hash: context.hash.derive(1 + number), ..context };
+            let signal = Self::read(&mut table.clone(), context)?;
+            Ok(Self { name: format!("{}{number}", signal.name), ..signal })
+        };
+        (0..copies).map(copy).collect()
     }
 
     fn read(table: &mut Map<String, Value>, context: ShapeContext) -> Result<Self, ParameterError> {
@@ -149,6 +177,17 @@ impl Shape {
             Self::Number(_) => value_type.is_number(),
             Self::Text(text) => !value_type.is_number() || text.has_numbers(),
         }
+    }
+}
+
+/// The error with the place in the list before its key.
+fn at(place: u64, error: ParameterError) -> ParameterError {
+    match error {
+        ParameterError::Key(mut e) => {
+            e.key = format!("signals[{place}].{}", e.key);
+            ParameterError::Key(e)
+        }
+        recording @ ParameterError::Recording(_) => recording,
     }
 }
 

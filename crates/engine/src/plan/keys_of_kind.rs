@@ -1,0 +1,58 @@
+//! Which keys a read goes by: one that says nothing to its kind is refused, and not passed over.
+
+use crate::{
+    profile::{OperationConfig, OperationKind, RequestDevices},
+    units::Auto,
+};
+
+/// The keys that the reads of a kind go by, of those that not every one does.
+fn of(kind: OperationKind) -> &'static [&'static str] {
+    match kind {
+        OperationKind::CycleSearch => &["signals", "strategy"],
+        OperationKind::ReadSignal => &["signals", "devices", "window"],
+        OperationKind::ReadRecords | OperationKind::ReadNewest => &["records"],
+        OperationKind::LastPoints => &["devices"],
+        OperationKind::ReadDevice => &[],
+        OperationKind::MaxRecords => &["signals", "records"],
+        OperationKind::MeanDevice => &["signals"],
+        OperationKind::Filter | OperationKind::FilterRecords => &["signals", "devices", "window", "above", "below"],
+        OperationKind::Figures => &["signals", "devices", "window", "aggregates"],
+        OperationKind::Buckets | OperationKind::TotalBuckets => {
+            &["signals", "devices", "window", "aggregates", "width"]
+        }
+        OperationKind::NewestBuckets => &["signals", "devices", "aggregates", "width", "records"],
+        OperationKind::TopDevices => &["signals", "devices", "window", "aggregates", "records"],
+        OperationKind::Dashboard => &["signals", "window"],
+        // They say themselves what they take.
+        OperationKind::Statement | OperationKind::Write => {
+            &["signals", "devices", "window", "aggregates", "width", "records", "above", "below", "strategy"]
+        }
+    }
+}
+
+/// Refuses a key that is written and says nothing, and a stretch of time that holds none.
+///
+/// # Errors
+/// The key, and what is wrong.
+pub(super) fn check(config: &OperationConfig) -> Result<(), (String, String)> {
+    let written = [
+        ("signals", !config.signals.is_empty()),
+        ("devices", config.devices != RequestDevices::Count(1)),
+        ("window", config.window != OperationConfig::WINDOW),
+        ("records", config.records.0 != 1),
+        ("above", config.above.is_some()),
+        ("below", config.below.is_some()),
+        ("width", config.width != Auto::Auto),
+        ("aggregates", !config.aggregates.is_empty()),
+        ("strategy", config.strategy != Auto::Auto),
+    ];
+    let taken = of(config.kind);
+    if let Some((key, _)) = written.iter().find(|(key, is_written)| *is_written && !taken.contains(key)) {
+        let takes = if taken.is_empty() { "none of these".to_owned() } else { taken.join(", ") };
+        return Err(((*key).into(), format!("{} does not go by it (it goes by {takes}): leave it out", config.kind)));
+    }
+    if taken.contains(&"window") && config.kind != OperationKind::Write && config.window.as_ns() == 0 {
+        return Err(("window".into(), "a stretch of no time holds nothing: write how long it is".into()));
+    }
+    Ok(())
+}
