@@ -25,7 +25,10 @@ const OTHERS: [(&str, &str); 6] = [
         "OTEL_EXPORTER_OTLP_HEADERS",
         "what requests to the collector of `--otlp` carry beside: `name=value`, with commas between them, values percent-encoded",
     ),
-    ("OTEL_EXPORTER_OTLP_CERTIFICATE", "a PEM file of the authorities that it is trusted by, in place of the public ones"),
+    (
+        "OTEL_EXPORTER_OTLP_CERTIFICATE",
+        "a PEM file of the authorities that it is trusted by, in place of the public ones",
+    ),
 ];
 
 pub(super) fn page(root: &Command) -> String {

@@ -2,7 +2,7 @@
 
 use crate::error::SessionError;
 use hyper::{
-    HeaderMap,
+    HeaderMap, Uri,
     header::{HeaderName, HeaderValue},
 };
 use iotbench_backend_kit::http::{Server, server::Trust};
@@ -22,7 +22,7 @@ const PORT: u16 = 4318;
 #[derive(Debug)]
 pub struct OtlpCollector {
     pub(super) server: Server,
-    pub(super) path: String,
+    pub(super) path: Uri,
     shown: String,
 }
 
@@ -55,7 +55,10 @@ impl OtlpCollector {
         let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| refuse("it names no host"))?;
         let host = host.trim_matches(['[', ']']).to_owned();
         let path = format!("{}{PATH}", url.path().trim_end_matches('/'));
-        let shown = format!("{}{PATH}", endpoint.to_string().trim_end_matches('/'));
+        let path = Uri::try_from(path).map_err(|_| refuse("its path is none that HTTP takes"))?;
+        // A path may be a secret too.
+        let shown = endpoint.to_string();
+        let shown = shown.strip_suffix(url.path()).unwrap_or("***").to_owned();
         let mut server = Server::new(host, endpoint.port().unwrap_or(port), String::new(), trust, None);
         server.headers = headers(&variable(HEADERS).unwrap_or_default())?;
         Ok(Self { server, path, shown })
@@ -105,9 +108,9 @@ mod tests {
             ("http://[::1]:80", "::1", 80, "/v1/metrics"),
         ] {
             let found = collector(address, "").unwrap();
-            assert_eq!((&*found.server.host, found.server.port, &*found.path), (host, port, path), "{address}");
+            assert_eq!((&*found.server.host, found.server.port, found.path.path()), (host, port, path), "{address}");
         }
-        assert_eq!(collector("http://h:4318", "").unwrap().to_string(), "http://h:4318/v1/metrics");
+        assert_eq!(collector("http://h:4318/c4n4ry", "").unwrap().to_string(), "http://h:4318");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::{collector::OtlpCollector, message::Message};
 use async_channel::Receiver;
 use hyper::{StatusCode, body::Bytes};
-use iotbench_backend_kit::http::{Connection, Content, connection::uri, error::retry_after, limits::MAX_REFUSAL_BYTES};
+use iotbench_backend_kit::http::{Connection, Content, error::retry_after, limits::MAX_REFUSAL_BYTES};
 use iotbench_core::{Cause, Error};
 use serde::Deserialize;
 use std::{
@@ -152,7 +152,7 @@ impl Delivery {
             Some(connection) => connection,
             None => self.collector.server.connect().await?,
         };
-        let (head, body) = connection.post(&uri(&self.collector.path)?, JSON, body).await?.into_parts();
+        let (head, body) = connection.post(&self.collector.path, JSON, body).await?.into_parts();
         let text = connection.short_body(body, MAX_REFUSAL_BYTES).await?;
         self.connection = Some(connection);
         // What it writes may repeat what lets us in: it is not shown.
