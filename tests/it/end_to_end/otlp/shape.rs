@@ -41,7 +41,7 @@ impl Checked {
         let data = &metric[kind];
         match kind {
             "sum" => {
-                assert_eq!(keys(data, &["aggregationTemporality", "isMonotonic", "dataPoints"])["isMonotonic"], true)
+                assert_eq!(keys(data, &["aggregationTemporality", "isMonotonic", "dataPoints"])["isMonotonic"], true);
             }
             "gauge" => drop(keys(data, &["dataPoints"])),
             _ => drop(keys(data, &["aggregationTemporality", "dataPoints"])),
