@@ -19,6 +19,7 @@ mod live;
 mod load_models;
 mod local_io;
 mod others;
+mod otlp;
 mod program;
 mod pseudo_terminal;
 mod readme;

@@ -28,6 +28,7 @@ impl Teller {
 
 impl SessionObserver for Teller {
     fn event(&self, event: &Event<'_>) {
+        self.views.event(event);
         if let Event::SuiteRun { suite, ended, of, left_s, profile, target, run } = event {
             let left = left_s.map(|s| format!(", about {} left", minutes(s))).unwrap_or_default();
             let among = format!("suite {suite}: {ended} of {of} runs done{left}");

@@ -82,7 +82,7 @@ pub use kept_running::{ServerToKeep, WhichServer};
 pub use learning::RecordingToLearn;
 pub use ledger::{begin_ledger, open_ledger};
 pub use machine::{check_machine, refuse_without_room, room};
-pub use metrics::{Metrics, MetricsAddress};
+pub use metrics::{Metrics, MetricsAddress, OtlpCollector, OtlpDelivered, OtlpPush};
 pub use one_run::{Done, Finished};
 pub use options::{Resumed, SessionOptions};
 pub use plan_text::plan_in_words;

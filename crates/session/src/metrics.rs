@@ -1,50 +1,27 @@
-//! The figures of each second, added up, for Prometheus.
+//! The figures of each second, added up: served to Prometheus, pushed to a collector of OpenTelemetry.
 
 mod address;
+mod board;
 mod exposition;
+mod families;
+mod otlp;
 mod server;
 mod tally;
 
 pub use address::MetricsAddress;
+pub use otlp::{OtlpCollector, OtlpDelivered, OtlpPush};
 
-use crate::{error::SessionError, watch::ProgressFigures};
-use iotbench_engine::{Event, Observer, Phase, Plan, Step};
+use crate::error::SessionError;
+use board::{Board, Target};
+use iotbench_engine::{Event, Observer, Plan};
 use std::{
     net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
 };
-use tally::Tally;
 
 /// What is served: one for a program, however many runs it has.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics(Arc<Mutex<Board>>);
-
-/// What was loaded so far, and what is going on.
-#[derive(Clone, Debug, Default)]
-struct Board {
-    /// A target's counts go on when it is run again, so that none ever falls.
-    targets: Vec<(Target, Tally)>,
-    present: Option<Present>,
-}
-
-/// The labels of a target. All are words of the program or names that need no quoting, as planning checks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Target {
-    profile: String,
-    backend: String,
-    layout: &'static str,
-}
-
-/// The run that is under way.
-#[derive(Clone, Debug)]
-struct Present {
-    /// Its target's place.
-    target: usize,
-    phase: Phase,
-    step: Option<Step>,
-    /// The last second.
-    figures: ProgressFigures,
-}
 
 impl Metrics {
     /// Begins to serve `/metrics`, and gives where: a port of 0 is any that is free. It ends with the program.
@@ -59,12 +36,7 @@ impl Metrics {
 
     /// Who takes the figures of a run.
     pub fn observer(&self, plan: &Plan) -> impl Observer + use<> {
-        let target = Target {
-            profile: plan.profile.name.clone(),
-            backend: plan.backend.clone(),
-            layout: plan.table.layout.name(),
-        };
-        self.change(|board| board.begin(target));
+        self.change(|board| board.begin(Target::of(plan)));
         RunMetrics(self.clone())
     }
 
@@ -75,35 +47,6 @@ impl Metrics {
     /// All figures as they are now. Copied, so that a run never waits for a reader.
     fn now(&self) -> Board {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-impl Board {
-    fn begin(&mut self, target: Target) {
-        let known = self.targets.iter().position(|(other, _)| *other == target);
-        let target = known.unwrap_or_else(|| {
-            self.targets.push((target, Tally::default()));
-            self.targets.len() - 1
-        });
-        if let Some((_, tally)) = self.targets.get_mut(target) {
-            tally.begin_run();
-        }
-        self.present = Some(Present { target, phase: Phase::Create, step: None, figures: ProgressFigures::default() });
-    }
-
-    fn event(&mut self, event: &Event<'_>) {
-        let Some(present) = &mut self.present else { return };
-        match event {
-            Event::Phase { phase, .. } => present.phase = *phase,
-            Event::Step(step) => present.step = Some(*step),
-            Event::Second(second) => {
-                present.figures = ProgressFigures::of(second);
-                if let Some((_, tally)) = self.targets.get_mut(present.target) {
-                    tally.second(second.window, second.readings);
-                }
-            }
-            _ => {}
-        }
     }
 }
 
@@ -127,7 +70,7 @@ impl Drop for RunMetrics {
 mod tests {
     use super::*;
     use crate::{BackendWord, Job, Place, find_written_profile};
-    use iotbench_engine::Overrides;
+    use iotbench_engine::{Overrides, Phase};
 
     /// A built-in profile as planned on a database.
     fn planned(profile: &str, database: &str) -> Plan {

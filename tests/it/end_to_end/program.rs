@@ -12,7 +12,8 @@ use tempfile::TempDir;
 pub fn iotbench(out: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_iotbench"));
     command.args(arguments).arg("--out").arg(out).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("IOTBENCH_")) {
+    for (name, _) in std::env::vars().filter(|(name, _)| ["IOTBENCH_", "OTEL_"].iter().any(|own| name.starts_with(own)))
+    {
         command.env_remove(name);
     }
     command

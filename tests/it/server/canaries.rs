@@ -21,7 +21,7 @@ use std::{
 use ways::{Way, given, options_that_may_hold_a_secret, ways_of};
 
 /// Variables that no option names.
-const VARIABLES: [&str; 10] = [
+const VARIABLES: [&str; 11] = [
     "IOTBENCH_DATABUS_KEY",
     "IOTBENCH_INFLUXDB2_TOKEN",
     "IOTBENCH_INFLUXDB_PASSWORD",
@@ -32,6 +32,7 @@ const VARIABLES: [&str; 10] = [
     "IOTBENCH_POSTGRES_PASSWORD",
     "IOTBENCH_QUESTDB_PASSWORD",
     "IOTBENCH_VICTORIAMETRICS_PASSWORD",
+    "OTEL_EXPORTER_OTLP_HEADERS",
 ];
 
 /// Calls the program with one secret, and looks for it. How it ended.

@@ -119,13 +119,31 @@ fn a_server_that_refuses_is_told_once_and_the_run_is_valid() {
     user.set_password(Some("right")).unwrap();
     let ended: Ended = run(&place, "postgres", &user, 3, &[]);
     ended.assert_sound("without a right");
-    let counters = &ended.document["server_counters"];
+    assert_told_once(&ended.document, "pg_stat_wal");
+    place.out(&["server", "stop", "postgres"]);
+    place.assert_nothing_is_left();
+}
+
+/// That the server was looked at once and no more, and that one remark says why.
+fn assert_told_once(document: &Value, why: &str) {
+    let counters = &document["server_counters"];
     assert_eq!((&counters["looks"], &counters["failed_looks"]), (&1.into(), &1.into()), "{counters:#}");
     assert_eq!(counters["counters"].as_array().map(Vec::len), Some(0));
-    let remarks: Vec<_> = ended.document["remarks"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let remarks: Vec<_> = document["remarks"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     let of_counters: Vec<_> = remarks.iter().filter(|remark| remark.contains("server counts of itself")).collect();
-    assert!(of_counters.len() == 1 && of_counters[0].contains("pg_stat_wal"), "{remarks:?}");
-    place.out(&["server", "stop", "postgres"]);
+    assert!(of_counters.len() == 1 && of_counters[0].contains(why), "{remarks:?}");
+}
+
+#[test]
+fn a_questdb_that_counts_nothing_is_told_how_it_would() {
+    const OFF: &str = "backend.questdb.server.metrics.enabled=false";
+    if !is_here("questdb") {
+        return;
+    }
+    let place = Place::new();
+    let out = place.results();
+    let load = ["--vus", "2", "-d", "4s", "--set", OFF, "--out", out.to_str().unwrap()];
+    assert_told_once(&sound(&place, &arguments("questdb", &load)), "metrics.enabled=true in its server.conf");
     place.assert_nothing_is_left();
 }
 

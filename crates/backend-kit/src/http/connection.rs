@@ -120,6 +120,7 @@ impl Connection {
         if let Some(authorization) = &self.way.authorization {
             headers.insert(AUTHORIZATION, authorization.clone());
         }
+        headers.extend(self.way.headers.clone());
         self.look().await;
         let response = match self.exchange(request).await {
             Err(Unanswered { unsent: Some(request), .. }) if self.has_answered => {

@@ -5,7 +5,7 @@ use super::{
     error, tls,
 };
 use base64::Engine as _;
-use hyper::header::HeaderValue;
+use hyper::{HeaderMap, header::HeaderValue};
 use iotbench_core::{Action, Cause, Error};
 use rustls::{ClientConfig, pki_types::ServerName};
 use std::{
@@ -68,6 +68,8 @@ pub struct Way {
     tls: Option<Arc<ClientConfig>>,
     pub(super) host_header: HeaderValue,
     pub(super) authorization: Option<HeaderValue>,
+    /// Beside those that every request has.
+    pub(super) headers: HeaderMap,
 }
 
 impl Way {
@@ -101,6 +103,8 @@ pub struct Server {
     pub trust: Option<Trust>,
     /// `None`: nobody in particular.
     pub credentials: Option<Credentials>,
+    /// What each request carries beside; one that holds a secret says so ([`HeaderValue::set_sensitive`]).
+    pub headers: HeaderMap,
     prepared: OnceLock<Prepared>,
 }
 
@@ -113,7 +117,8 @@ impl Server {
         trust: Option<Trust>,
         credentials: Option<Credentials>,
     ) -> Self {
-        Self { host, port, base_path, trust, credentials, prepared: OnceLock::new() }
+        let headers = HeaderMap::new();
+        Self { host, port, base_path, trust, credentials, headers, prepared: OnceLock::new() }
     }
 
     /// A new connection.
@@ -128,6 +133,7 @@ impl Server {
             tls: tls.clone(),
             host_header: self.host_header()?,
             authorization: authorization.clone(),
+            headers: self.headers.clone(),
         };
         Connection::open(way).await
     }

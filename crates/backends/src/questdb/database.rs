@@ -3,6 +3,7 @@
 use super::{
     client::Client,
     config::Config,
+    counters::QuestCounters,
     error, facts,
     marker::{self, Tables},
     read::{QuestReader, count},
@@ -12,7 +13,9 @@ use super::{
 };
 use async_trait::async_trait;
 use iotbench_backend_kit::{cell::Cell, changes::Changes, ownership};
-use iotbench_core::{Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer};
+use iotbench_core::{
+    CounterReader, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
+};
 use std::sync::Arc;
 
 /// A server, and the table on it that is ours.
@@ -125,5 +128,9 @@ impl Database for QuestDatabase {
 
     async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
         Ok(Box::new(QuestReader::new(self.client().await?, Arc::clone(&self.table))))
+    }
+
+    async fn counters(&self) -> Result<Box<dyn CounterReader>, Error> {
+        Ok(Box::new(QuestCounters::new(self.client().await?)))
     }
 }

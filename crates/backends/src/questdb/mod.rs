@@ -3,6 +3,7 @@
 
 mod client;
 mod config;
+mod counters;
 mod database;
 mod error;
 mod facts;
@@ -56,6 +57,7 @@ static INFO: BackendInfo = BackendInfo {
     recipe: Some(&recipe::RECIPE),
     most_tags: MAX_TAGS,
     statements: Some("SQL"),
+    counters: counters::SOURCES,
     ..BackendInfo::new("questdb", "QuestDB: line protocol over HTTP, read by SQL", CAPABILITIES)
 };
 

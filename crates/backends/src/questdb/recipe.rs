@@ -28,6 +28,8 @@ pub(crate) static RECIPE: Recipe = Recipe {
             "QDB_LINE_UDP_ENABLED=false",
             "QDB_PG_ENABLED=false",
             "QDB_HTTP_MIN_ENABLED=false",
+            // Else it counts nothing of itself.
+            "QDB_METRICS_ENABLED=true",
             // A log of every request would be a load of its own.
             "QDB_LOG_W_STDOUT_LEVEL=ERROR",
             // Questions about a long list of devices come in the address.

@@ -126,6 +126,13 @@ async fn victoriametrics_counts_what_is_written() {
     counts_what_is_written("victoriametrics", json!({}), &[WRITTEN, (Counter::CacheHits, 0)]).await;
 }
 
+#[cfg(feature = "questdb")]
+#[tokio::test]
+async fn questdb_counts_what_is_written() {
+    let expected = [WRITTEN, (Counter::Transactions, 1), (Counter::Rollbacks, 0)];
+    counts_what_is_written("questdb", json!({}), &expected).await;
+}
+
 #[cfg(feature = "influxdb")]
 #[tokio::test]
 async fn influxdb_counts_what_is_written() {

@@ -6,15 +6,14 @@ use crate::{
     exit_codes::EXIT_CODES,
     signals,
     teller::{Teller, minutes},
-    views::Views,
+    views::{FiguresArguments, Views},
 };
 use clap::{Args, builder::FalseyValueParser};
 use iotbench_engine::{Bytes, Span, StopSignal};
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
 use iotbench_report::{render_suite_order, render_suite_state};
 use iotbench_session::{
-    MetricsAddress, SessionError, SessionObserver, SessionOptions, SittingsWanted, Suite, SuiteLength, WrittenSuite,
-    gather,
+    SessionError, SessionObserver, SessionOptions, SittingsWanted, Suite, SuiteLength, WrittenSuite, gather,
 };
 use std::{path::PathBuf, sync::Arc};
 
@@ -61,9 +60,8 @@ pub(crate) struct SuiteArguments {
     /// A dashboard of each run, on a terminal; q ends the suite, and --resume goes on with it
     #[arg(long, env = "IOTBENCH_UI", value_parser = FalseyValueParser::new())]
     ui: bool,
-    /// Serve the figures to Prometheus while this lasts: :9464 is 127.0.0.1:9464 (docs/live.md)
-    #[arg(long, env = "IOTBENCH_METRICS", value_name = "[HOST]:PORT")]
-    metrics: Option<MetricsAddress>,
+    #[command(flatten)]
+    figures: FiguresArguments,
     /// Check everything and print the runs in their order
     #[arg(long)]
     dry_run: bool,
@@ -91,7 +89,7 @@ pub(super) fn suite(arguments: &SuiteArguments, tree: &clap::Command) -> Result<
         ));
         return Ok(0);
     }
-    let views = Views::open(arguments.ui, arguments.metrics)?;
+    let views = Views::open(arguments.ui, &arguments.figures)?;
     let screen = views.screen().cloned();
     let observer: Arc<dyn SessionObserver> = Arc::new(Teller::new(false, views));
     let mut runs = suite.begin(&arguments.out)?;

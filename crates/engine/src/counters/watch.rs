@@ -1,7 +1,7 @@
 //! Reads the server's counters on a thread and a connection of its own. A look that is slow or fails delays nothing but itself.
 
 use crate::{caught::caught, clock::RunClock};
-use iotbench_core::{Cause, Counted, Counter, CounterReader, Database, Error};
+use iotbench_core::{Action, Cause, Counted, Counter, CounterReader, Database, Error};
 use iotbench_recorder::WINDOW_NS;
 use std::{
     sync::{
@@ -139,7 +139,7 @@ async fn look_on(
         let (begun, at_ns) = (Instant::now(), now_ns());
         let found = within(look(database, &mut reader), &mut stop).await;
         let took = begun.elapsed();
-        let is_refused = found.as_ref().is_err_and(|error| error.cause == Cause::Auth);
+        let is_refused = found.as_ref().is_err_and(|error| error.action == Action::Stop);
         keep(seen, at_ns, took, found);
         if is_stopped || is_refused {
             return;

@@ -6,7 +6,7 @@ use iotbench_sampler::{Observation, Reading, Sample, UsageBetween};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Upper bounds of the response time's buckets: five a decade from 10 µs to 100 s.
-pub(super) const BOUNDS_NS: [u64; 36] = bounds_ns();
+const BOUNDS_NS: [u64; 36] = bounds_ns();
 
 const fn bounds_ns() -> [u64; 36] {
     const STEPS: [u64; 5] = [10, 16, 25, 40, 63];
@@ -17,6 +17,12 @@ const fn bounds_ns() -> [u64; 36] {
         at += 1;
     }
     bounds_ns
+}
+
+/// The same in seconds.
+pub(super) fn bounds_s() -> impl Iterator<Item = f64> {
+    #[expect(clippy::cast_precision_loss, reason = "bounds of two digits")]
+    BOUNDS_NS.iter().map(|&ns| ns as f64 / 1e9)
 }
 
 /// A subject's role and node.

@@ -174,6 +174,10 @@ fn values_of(option: &Opt) -> Vec<(Vec<&'static str>, &'static str)> {
         }
         ("generate" | "learn", "set") => plain(&["x=RAW", "password=RAW"]),
         ("server start", _) => plain(&["x.password=RAW"]),
+        // One that is taken: the headers of the environment go with it.
+        ("run", "otlp") => {
+            plain(&["RAW", "http://me:RAW@127.0.0.1:1", "http://127.0.0.1:1/?RAW", "http://127.0.0.1:1/ENC"])
+        }
         _ => plain(&["RAW", "me:RAW@h", "x=RAW", "http://me:RAW@h/"]),
     }
 }

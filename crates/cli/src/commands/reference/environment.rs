@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 type Options = BTreeMap<String, (BTreeSet<String>, BTreeSet<String>, String)>;
 
 /// What neither an option nor the help of a setting names.
-const OTHERS: [(&str, &str); 4] = [
+const OTHERS: [(&str, &str); 6] = [
     ("IOTBENCH_SERVERS_DIR", "the folder of the servers that `scripts/servers` installs"),
     (
         "IOTBENCH_MARIADB_PASSWORD",
@@ -21,6 +21,14 @@ const OTHERS: [(&str, &str); 4] = [
     ),
     ("IOTBENCH_POSTGRES_PASSWORD", "the same for `postgres`"),
     ("IOTBENCH_MONGODB_PASSWORD", "the same for `mongodb`"),
+    (
+        "OTEL_EXPORTER_OTLP_HEADERS",
+        "what requests to the collector of `--otlp` carry beside: `name=value`, with commas between them, values percent-encoded",
+    ),
+    (
+        "OTEL_EXPORTER_OTLP_CERTIFICATE",
+        "a PEM file of the authorities that it is trusted by, in place of the public ones",
+    ),
 ];
 
 pub(super) fn page(root: &Command) -> String {

@@ -5,8 +5,12 @@ use super::{
     target::TargetArguments,
 };
 use crate::{
-    commands::comparing::ComparisonArguments, exit_codes::EXIT_CODES, passwords, suggestions::improved, teller::Teller,
-    views::Views,
+    commands::comparing::ComparisonArguments,
+    exit_codes::EXIT_CODES,
+    passwords,
+    suggestions::improved,
+    teller::Teller,
+    views::{FiguresArguments, Views},
 };
 use clap::{
     Args, CommandFactory, Parser, ValueEnum,
@@ -16,8 +20,7 @@ use iotbench_core::Endpoint;
 use iotbench_engine::{Bytes, Overrides, SearchOverride, VerifyMode};
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
 use iotbench_session::{
-    BackendWord, MetricsAddress, SessionError, SessionOptions, SittingsWanted, Workload, admitted, endpoints,
-    find_written_profile,
+    BackendWord, SessionError, SessionOptions, SittingsWanted, Workload, admitted, endpoints, find_written_profile,
 };
 use std::{path::PathBuf, sync::Arc};
 
@@ -114,9 +117,8 @@ pub(crate) struct RunArguments {
     /// A dashboard instead of lines, on a terminal: rates, response times and resources as they happen; q ends and saves
     #[arg(long, env = "IOTBENCH_UI", value_parser = FalseyValueParser::new())]
     ui: bool,
-    /// Serve the figures to Prometheus while this lasts: :9464 is 127.0.0.1:9464 (docs/live.md)
-    #[arg(long, env = "IOTBENCH_METRICS", value_name = "[HOST]:PORT")]
-    metrics: Option<MetricsAddress>,
+    #[command(flatten)]
+    figures: FiguresArguments,
     /// Set by `iotbench suite`: the command that does what one of its runs does.
     #[arg(skip)]
     command: Option<Vec<String>>,
@@ -248,7 +250,7 @@ impl RunArguments {
         if self.ui && self.output_format == OutputFormat::Quiet {
             return Err(SessionError::usage("--ui shows what --output-format quiet does not: leave one out"));
         }
-        Views::open(self.ui, self.metrics)
+        Views::open(self.ui, &self.figures)
     }
 
     /// The same run as a search for the highest sustainable load.

@@ -117,9 +117,13 @@ async fn a_connection_that_the_server_ended_is_made_anew_within_the_look() {
 
 #[tokio::test(start_paused = true)]
 async fn who_refuses_is_not_asked_again() {
-    let (found, cost, _) = looks(|_| (1, Err(Error::new(Cause::Auth, "no"))), 100).await;
-    assert!(found.is_empty());
-    assert_eq!((cost.looks, cost.failed), (1, 1));
+    let refuses: Script = |_| (1, Err(Error::new(Cause::Auth, "no")));
+    let counts_nothing: Script = |_| (1, Err(Error::new(Cause::Server, "off").action(Action::Stop)));
+    for script in [refuses, counts_nothing] {
+        let (found, cost, _) = looks(script, 100).await;
+        assert!(found.is_empty());
+        assert_eq!((cost.looks, cost.failed), (1, 1));
+    }
 }
 
 #[tokio::test(start_paused = true)]
