@@ -16,6 +16,10 @@ words! {
         CycleSearch = "cycle_search",
         /// Reads a stretch of one signal.
         ReadSignal = "read_signal",
+        /// Reads one signal at the time of a record.
+        ReadPoint = "read_point",
+        /// Reads the newest value of one signal of a device.
+        ReadLatest = "read_latest",
         /// Reads consecutive records.
         ReadRecords = "read_records",
         /// Reads the newest records.
@@ -34,6 +38,8 @@ words! {
         FilterRecords = "filter_records",
         /// Figures of signals, device by device.
         Figures = "figures",
+        /// Figures of signals over the newest stretch of time, then over an earlier one.
+        CompareWindows = "compare_windows",
         /// Figures of signals in time buckets.
         Buckets = "buckets",
         /// Figures of signals of several devices together in time buckets.
@@ -227,6 +233,9 @@ pub struct OperationConfig {
     /// among them. Read: so many consecutive ones, `all`, or the name of a tag: those with one of its values.
     #[serde(default = "one_device")]
     pub devices: RequestDevices,
+    /// Comparing windows: the earlier one lies within so much of the end of the history; `auto`: within all of it.
+    #[serde(default)]
+    pub within: Auto<Span>,
     /// Read: records in an answer; newest time buckets, devices with the greatest figure: how many.
     #[serde(default = "one_count")]
     pub records: Count,
