@@ -103,8 +103,6 @@ pub enum Question {
         devices: Whose,
         /// The length of each stretch.
         window_ns: u64,
-        /// Within so much of the end of the history the other one lies.
-        within_ns: u64,
     },
     /// Figures of each signal of devices in time buckets, over a stretch of time from a random moment of the
     /// history on.
@@ -272,9 +270,6 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
             return Err(("kind".into(), format!("{} asks nothing", config.kind)));
         }
     };
-    if config.within.set().is_some() && config.kind != OperationKind::CompareWindows {
-        return Err(("within".into(), format!("kind is {}: only compare_windows has it", config.kind)));
-    }
     check_history(context, &question)?;
     Ok(question)
 }
@@ -288,16 +283,12 @@ fn filter(context: Context<'_>, config: &OperationConfig, records: bool) -> Resu
 
 /// Two stretches of time, of the same devices.
 fn compare_windows(context: Context<'_>, config: &OperationConfig) -> Result<Question, FieldError> {
-    let (signals, aggregates, devices) =
-        (numbers(config, context.schema)?, aggregates(config)?, whose(context, config)?);
-    let (window_ns, within_ns) = (config.window.as_ns(), config.within.set().map_or(u64::MAX, Span::as_ns));
-    if window_ns > within_ns {
-        return Err(("within".into(), format!("shorter than the window of {}: write a longer one", config.window)));
-    }
     if config.requests.0 > 1 {
         return Err(("requests".into(), "windows are compared by two requests: leave it out".into()));
     }
-    Ok(Question::CompareWindows { signals, aggregates, devices, window_ns, within_ns })
+    let (signals, aggregates, devices) =
+        (numbers(config, context.schema)?, aggregates(config)?, whose(context, config)?);
+    Ok(Question::CompareWindows { signals, aggregates, devices, window_ns: config.window.as_ns() })
 }
 
 /// Of each device, or of all of them together.

@@ -37,17 +37,13 @@ impl fmt::Display for Question {
                 let (figures, window) = (listed(aggregates), Span(Duration::from_nanos(*window_ns)));
                 write!(f, "{figures} of {} signals of {devices} over {window}", signals.len())
             }
-            Self::CompareWindows { signals, aggregates, devices, window_ns, within_ns } => {
+            Self::CompareWindows { signals, aggregates, devices, window_ns } => {
                 let (figures, window) = (listed(aggregates), Span(Duration::from_nanos(*window_ns)));
                 write!(
                     f,
-                    "{figures} of {} signals of {devices} over the newest {window} and over {window} before",
+                    "{figures} of {} signals of {devices} over the newest {window} and over another",
                     signals.len()
-                )?;
-                match *within_ns {
-                    u64::MAX => Ok(()),
-                    within_ns => write!(f, ", within {}", Span(Duration::from_nanos(within_ns))),
-                }
+                )
             }
             Self::Buckets { signals, aggregates, devices, window_ns, width, together } => {
                 let (figures, count) = (listed(aggregates), signals.len());

@@ -233,9 +233,6 @@ pub struct OperationConfig {
     /// among them. Read: so many consecutive ones, `all`, or the name of a tag: those with one of its values.
     #[serde(default = "one_device")]
     pub devices: RequestDevices,
-    /// Comparing windows: the earlier one lies within so much of the end of the history; `auto`: within all of it.
-    #[serde(default)]
-    pub within: Auto<Span>,
     /// Read: records in an answer; newest time buckets, devices with the greatest figure: how many.
     #[serde(default = "one_count")]
     pub records: Count,

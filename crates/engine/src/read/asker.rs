@@ -110,10 +110,10 @@ impl Asker {
                 let (devices, range) = self.stretch(devices, *window_ns, draw);
                 Query::Aggregates { devices, signals: signals.clone(), aggregates: aggregates.clone(), range }
             }
-            Question::CompareWindows { signals, aggregates, devices, window_ns, within_ns } => {
+            Question::CompareWindows { signals, aggregates, devices, window_ns } => {
                 // Both requests are about the devices that the first one draws.
                 let devices = self.devices(devices, Draw { request: 0, ..draw });
-                let range = self.compared(first_of(&devices), *window_ns, *within_ns, draw);
+                let range = self.compared(first_of(&devices), *window_ns, draw);
                 Query::Aggregates { devices, signals: signals.clone(), aggregates: aggregates.clone(), range }
             }
             Question::Buckets { signals, aggregates, devices, window_ns, width, together } => {
@@ -173,20 +173,14 @@ impl Asker {
         (devices, self.history.dataset.timestamp_ns(first, index))
     }
 
-    /// The newest stretch of a device's history, and for every second request another of its length that begins within so much
-    /// of the end.
-    fn compared(&self, device: u32, window_ns: u64, within_ns: u64, draw: Draw) -> TimeRange {
+    /// The newest stretch of a device's history, and for every second request another of its length.
+    fn compared(&self, device: u32, window_ns: u64, draw: Draw) -> TimeRange {
         let (first_ns, last_ns) = self.history.time_span_ns(device);
-        let end_ns = last_ns.saturating_add(1);
-        let before_end = |ns: u64| end_ns.saturating_sub_unsigned(ns);
-        let newest_ns = before_end(window_ns);
-        let earliest_ns = before_end(within_ns).max(first_ns).min(newest_ns);
+        let newest_ns = last_ns.saturating_add(1).saturating_sub_unsigned(window_ns);
+        let moments = u64::try_from(newest_ns.saturating_sub(first_ns)).unwrap_or(0) + 1;
         let start_ns = match draw.request % 2 {
             0 => newest_ns,
-            _ => {
-                let moments = newest_ns.abs_diff(earliest_ns) + 1;
-                earliest_ns.saturating_add_unsigned(self.below(moments, Of::Moment, draw))
-            }
+            _ => first_ns.min(newest_ns).saturating_add_unsigned(self.below(moments, Of::Moment, draw)),
         };
         TimeRange::half_open(start_ns, start_ns.saturating_add_unsigned(window_ns))
     }
@@ -358,9 +352,9 @@ mod tests {
         assert!(asked.windows(2).any(|pair| pair[0] != pair[1]));
     }
 
-    /// Of a history of 10 s the newest second and another within the last 4 s, of one device.
+    /// Of a history of 10 s the newest second and another, of one device.
     #[test]
-    fn windows_that_are_compared_are_of_one_device_and_near_the_end() {
+    fn windows_that_are_compared_are_of_one_device() {
         let history = history(9, 500);
         let asker = Asker::new(history.clone(), 3, DrawConfig::default(), TagGroups::default());
         let question = Question::CompareWindows {
@@ -368,7 +362,6 @@ mod tests {
             aggregates: vec![Aggregate::Max],
             devices: Whose::Consecutive(1),
             window_ns: 1_000_000_000,
-            within_ns: 4_000_000_000,
         };
         let mut starts = std::collections::BTreeSet::new();
         for number in 0..200 {
@@ -382,10 +375,10 @@ mod tests {
             let ((device, newest, end), (same, other, _)) = (asked(0), asked(1));
             assert_eq!(device, same);
             assert_eq!(end, history.time_span_ns(device[0]).1 + 1);
-            assert!((end - 4_000_000_000..=newest).contains(&other), "{other}");
+            assert!((history.time_span_ns(device[0]).0..=newest).contains(&other), "{other}");
             starts.insert(end - other);
         }
-        assert!(starts.first() < Some(&1_200_000_000) && starts.last() > Some(&3_800_000_000), "{starts:?}");
+        assert!(starts.first() < Some(&1_300_000_000) && starts.last() > Some(&9_700_000_000), "{starts:?}");
     }
 
     #[test]
