@@ -205,9 +205,18 @@ mod tests {
 
     #[test]
     fn every_dataset_goes_through() {
-        for name in
-            ["compressor", "pmu", "machine", "weather", "greenhouse", "text", "smart_meter", "tsbs_iot", "tpcx_iot"]
-        {
+        for name in [
+            "compressor",
+            "pmu",
+            "machine",
+            "weather",
+            "greenhouse",
+            "text",
+            "smart_meter",
+            "tsbs_iot",
+            "tpcx_iot",
+            "iot_benchmark",
+        ] {
             let config: DatasetConfig = serde_json::from_value(serde_json::json!({ "name": name })).unwrap();
             let dataset = config.open(1, 0, 4, Path::new(".")).unwrap();
             let mut sent = Batch::new(dataset.schema());

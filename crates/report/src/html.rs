@@ -22,7 +22,15 @@ mod summary;
 mod table;
 mod timeline;
 
-use crate::{contender::fields, cost::Cost, document::Document, price::PriceFile, reported_run::ReportedRun};
+use crate::{
+    contender::fields,
+    cost::Cost,
+    document::Document,
+    iotps::{DISCLAIMER, IotPs},
+    price::PriceFile,
+    reported_run::ReportedRun,
+    terminal::figure::TIE,
+};
 use iotbench_scoring::Ranking;
 use iotbench_suite::Study;
 use maud::{Markup, html};
@@ -72,6 +80,7 @@ fn alone(run: &ReportedRun, options: &HtmlOptions<'_>) -> Markup {
             (summary::verdict(document))
         }
         (summary::figures(document))
+        (iotps_section(&IotPs::of(std::slice::from_ref(document), options.prices)))
         @if let Some(study) = options.study { (study::section(study)) }
         (run::sections(run, &cost, 0, "run"))
     }
@@ -86,6 +95,7 @@ fn together(runs: &[ReportedRun], options: &HtmlOptions<'_>) -> Markup {
         fields.retain(|field| !field.contenders.iter().flat_map(|contender| &contender.runs).any(is_swept));
     }
     let costs: Vec<Cost> = runs.iter().map(|run| cost_of(&run.document, options)).collect();
+    let documents: Vec<Document> = runs.iter().map(|run| run.document.clone()).collect();
     let place = |run: &ReportedRun| {
         let contenders = fields.iter().flat_map(|field| &field.contenders);
         contenders.filter(|contender| contender.runs.iter().any(|own| std::ptr::eq(*own, run))).map(|c| c.place).next()
@@ -102,6 +112,7 @@ fn together(runs: &[ReportedRun], options: &HtmlOptions<'_>) -> Markup {
         }
         (ranking::score(options, runs))
         @if let Some(study) = options.study { (study::section(study)) }
+        (iotps_section(&IotPs::of(&documents, options.prices)))
         (cost::section(&costs))
         section aria-labelledby="runs" {
             h2 #runs { "Each run" }
@@ -121,6 +132,26 @@ fn together(runs: &[ReportedRun], options: &HtmlOptions<'_>) -> Markup {
             }
         }
     }
+}
+
+/// What the runs come to in the words of TPCx-IoT; nothing where none has such figures.
+fn iotps_section(figures: &[IotPs]) -> Markup {
+    html! {
+        @if !figures.is_empty() {
+            section {
+                h2 { "In the words of TPCx-IoT (" (DISCLAIMER) ")" }
+                @for figures in figures {
+                    p { (plain(&figures.sentence())) }
+                    p.note { (plain(&figures.unmet_in_words())) }
+                }
+            }
+        }
+    }
+}
+
+/// Without the blanks that only a terminal's paragraphs know.
+fn plain(text: &str) -> String {
+    text.replace(TIE, " ")
 }
 
 fn cost_of(document: &Document, options: &HtmlOptions<'_>) -> Cost {

@@ -42,6 +42,7 @@ mod folder;
 mod heat_map;
 mod history;
 mod html;
+mod iotps;
 pub mod journal;
 mod json;
 mod latency_log;
@@ -101,6 +102,7 @@ pub use folder::{
 pub use heat_map::{HeatColumn, HeatMap, HeatMapError};
 pub use history::{History, HistoryChange, MetricHistory, Series, history, render_history};
 pub use html::{HtmlOptions, render_html};
+pub use iotps::{IotPs, IotRun, render_iotps};
 pub use json::{json_comparisons, json_history, json_noise, json_of_runs, json_ranking, render_json};
 pub use latency_log::lines as latency_lines;
 pub use lines::{Lines, lines};

@@ -5,6 +5,7 @@ use crate::{
     cost::Cost,
     document::Document,
     html::command,
+    iotps::{DISCLAIMER, IotPs},
     reported_run::ReportedRun,
     standing::{Measure, SPREAD_OF_SITTINGS, Standing},
     terminal::{
@@ -24,6 +25,8 @@ pub fn render_markdown(runs: &[ReportedRun], costs: &[Cost], across_durability: 
     let fields = fields(runs, across_durability);
     sections.extend(fields.iter().filter(|field| field.contenders.len() > 1).map(order));
     sections.push(figures(&documents));
+    let prices: Vec<_> = costs.iter().filter_map(|cost| Some(cost.price.as_ref()?.system.clone())).collect();
+    sections.extend(IotPs::of(&documents, &prices).iter().map(in_words_of_tpcx_iot));
     sections.push(cost_table(costs));
     sections.extend(documents.iter().map(setting));
     sections.join("\n\n").replace(TIE, " ") + "\n"
@@ -97,6 +100,10 @@ fn figures(documents: &[Document]) -> String {
     });
     let heads = ["run", "operations/s", "response p50", "p99", "CPU", "memory", "datapoints lost"];
     table(&heads, &rows.collect::<Vec<_>>())
+}
+
+fn in_words_of_tpcx_iot(figures: &IotPs) -> String {
+    format!("**TPCx-IoT ({DISCLAIMER})** {}\n\n{}", plain(&figures.sentence()), plain(&figures.unmet_in_words()))
 }
 
 fn cost_table(costs: &[Cost]) -> String {

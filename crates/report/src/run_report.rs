@@ -5,6 +5,7 @@ use crate::{
     document::Document,
     folder::FolderError,
     html::{HtmlOptions, render_html},
+    iotps::IotPs,
     json::json_of_runs,
     markdown::render_markdown,
     price::{PriceFile, UnfitPrices},
@@ -111,17 +112,21 @@ impl RunReport {
         render_parquet(&self.documents(), &self.costs())
     }
 
-    /// As one JSON document: the runs, and what a million datapoints of each cost.
+    /// As one JSON document: the runs, what a million datapoints of each cost, and what they come to in the words of TPCx-IoT.
     ///
     /// # Errors
     /// Never for documents of runs; serde reserves the right.
     pub fn json(&self) -> Result<serde_json::Value, serde_json::Error> {
         let runs = json_of_runs(&self.documents())?["runs"].take();
-        Ok(json!({ "schema": SCHEMA, "runs": runs, "costs": self.costs() }))
+        Ok(json!({ "schema": SCHEMA, "runs": runs, "costs": self.costs(), "iotps": self.iotps() }))
     }
 
     fn documents(&self) -> Vec<Document> {
         self.runs.iter().map(|run| run.document.clone()).collect()
+    }
+
+    fn iotps(&self) -> Vec<IotPs> {
+        IotPs::of(&self.documents(), &self.prices)
     }
 
     fn costs(&self) -> Vec<Cost> {

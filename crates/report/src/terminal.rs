@@ -22,6 +22,7 @@ pub use audit::render_audit;
 
 use crate::{
     document::{Document, Status},
+    iotps::render_iotps,
     printable::printable,
 };
 use std::path::Path;
@@ -44,6 +45,7 @@ pub fn render(document: &Document, folder: Option<&Path>, columns: u16) -> Strin
     let mut sections = vec![headline(document, columns), answer::answer(document, columns)];
     let probes = document.capacity.as_ref().and_then(|capacity| capacity.storage_probes.as_ref()?.said());
     sections.extend(probes.map(|probes| paragraph(&probes, columns)));
+    sections.extend(render_iotps(std::slice::from_ref(document), columns));
     sections.extend(load::sections(document, columns));
     sections.extend(latency::section(document, columns));
     sections.extend(agents::section(document, columns));

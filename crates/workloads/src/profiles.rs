@@ -51,6 +51,8 @@ profiles![
     "liteme",
     "tsbs_cpu",
     "tsbs_iot",
+    "iot_benchmark",
+    "tpcx_iot",
 ];
 
 /// The built-in profile of this name.

@@ -30,7 +30,7 @@ macro_rules! suites {
     };
 }
 
-suites!["quick", "hof", "abb", "weather", "compressor", "liteme"];
+suites!["quick", "hof", "abb", "weather", "compressor", "liteme", "tpcx_iot"];
 
 fn names() -> String {
     SUITES.iter().map(|suite| suite.name).collect::<Vec<_>>().join(", ")

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-const DATASETS: [&str; 10] = [
+const DATASETS: [&str; 11] = [
     "machine",
     "pmu",
     "smart_meter",
@@ -17,6 +17,7 @@ const DATASETS: [&str; 10] = [
     "tsbs_cpu",
     "tsbs_iot",
     "tpcx_iot",
+    "iot_benchmark",
 ];
 
 #[test]

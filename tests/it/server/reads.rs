@@ -194,6 +194,40 @@ fn what_a_promise_does_not_cover_need_not_be_seen() {
     place.assert_nothing_is_left();
 }
 
+/// Every operation of IoT-Benchmark that is asked, while others write.
+#[test]
+fn what_iot_benchmark_asks_is_answered_right() {
+    let of_servers = two_servers().filter(|name| !["kairosdb", "opentsdb"].contains(name));
+    for backend in of_servers.chain(["sqlite"]) {
+        let place = Place::new();
+        let few = ["-p", "iot_benchmark", "--vus", "8", "--set", "devices=8", "--set", "history=10m", "-d", "2s"];
+        // VictoriaMetrics stores no text.
+        let types = if backend == "victoriametrics" { "1:1:1:1:1:0" } else { "1:1:1:1:1:1" };
+        let document = run(&place, backend, &[&few[..], &["--set", &format!("dataset.types={types}")]].concat());
+        assert_right(&document, backend);
+        assert!(document["points"]["acked"].as_u64() > Some(0), "{backend}: one client writes");
+        let all = document["latency"]["kinds"].as_array().unwrap();
+        let asked = |kind: &&Value| kind["by_operation"]["response"]["count"].as_u64() > Some(0);
+        assert_eq!((all.len(), all.iter().filter(asked).count()), (8, 8), "{backend}: {all:#?}");
+        place.assert_nothing_is_left();
+    }
+}
+
+/// Two windows of a sensor, while its substation's readings are written.
+#[test]
+fn what_dashboards_of_a_substation_ask_is_answered_right() {
+    for backend in backends().filter(|name| *name != "opentsdb").chain(["sqlite"]) {
+        let place = Place::new();
+        let few = ["-p", "tpcx_iot", "-d", "2s", "--set", "devices=20", "--set", "history=7s"];
+        let document = run(&place, backend, &[&few[..], &["--set", "groups.1.load.rate=40"]].concat());
+        assert_right(&document, backend);
+        assert!(document["points"]["acked"].as_u64() > Some(0), "{backend}");
+        // 80 operations of two requests each.
+        assert!(document["answers"]["requests"].as_u64() > Some(120), "{backend}: {:#}", document["answers"]);
+        place.assert_nothing_is_left();
+    }
+}
+
 /// Every query type, of few hosts and trucks, among them those that ask by a tag.
 #[test]
 fn what_tsbs_asks_is_answered_right() {

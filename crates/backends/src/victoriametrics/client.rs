@@ -227,7 +227,8 @@ impl Client {
         Ok((answer.data.result, text.len() as u64))
     }
 
-    /// Gives the samples of all series that are chosen to `take`, each series in one or more pieces, in the order of
+    /// Gives the samples of all series that are chosen to `take`, and perhaps those of the milliseconds before and after the stretch: the
+    /// server passes over a series whose first sample is at the very end. Each series comes in one or more pieces, in the order of
     /// time; series come in any order. Returns the bytes of the answer, and whether it was read to its end: where
     /// `take` breaks off, the connection is given up and another one is opened.
     pub(crate) async fn export(
@@ -237,7 +238,7 @@ impl Client {
         mut take: impl FnMut(Samples<'_>) -> Result<ControlFlow<()>, Error> + Send,
     ) -> Result<(u64, bool), Error> {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
-        let (start, end, rows) = (time_text(span.first - 1), time_text(span.last), LINE_SAMPLES.to_string());
+        let (start, end, rows) = (time_text(span.first - 1), time_text(span.last + 1), LINE_SAMPLES.to_string());
         let fields = [("match[]", selector), ("start", &start), ("end", &end), ("max_rows_per_line", &rows)];
         let mut body = match self.post(&mut connection, "/api/v1/export", FORM, form(&fields)).await {
             Ok((head, body)) => {
@@ -303,9 +304,27 @@ fn time_text(ms: i64) -> String {
     format!("{}.{:03}3", ms.div_euclid(1000), ms.rem_euclid(1000))
 }
 
+/// A window of so many milliseconds. The server makes seconds of it and cuts those to milliseconds, by which 16191 ms would be 16190:
+/// half of one more is added.
+pub(crate) fn window_text(ms: i64) -> String {
+    format!("[{ms}.5ms]")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As the server works a duration out.
+    #[test]
+    fn a_window_is_cut_to_its_own_length() {
+        #[expect(clippy::cast_possible_truncation, reason = "as the server cuts it")]
+        let cut = |text: &str| (text.parse::<f64>().unwrap() * 1e-3 * 1000.0) as i64;
+        for ms in (1..200_000).chain([86_400_000, 3_155_760_000_000]) {
+            let text = window_text(ms);
+            assert_eq!(cut(text.trim_start_matches('[').trim_end_matches("ms]")), ms, "{text}");
+        }
+        assert!((1..20_000).any(|ms| cut(&ms.to_string()) != ms), "without the half");
+    }
 
     #[test]
     fn a_time_is_cut_to_its_own_millisecond() {

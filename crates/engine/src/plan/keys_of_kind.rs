@@ -10,13 +10,15 @@ fn of(kind: OperationKind) -> &'static [&'static str] {
     match kind {
         OperationKind::CycleSearch => &["signals", "strategy"],
         OperationKind::ReadSignal => &["signals", "devices", "window"],
+        OperationKind::ReadPoint => &["signals", "devices"],
+        OperationKind::ReadLatest => &["signals"],
         OperationKind::ReadRecords | OperationKind::ReadNewest => &["records"],
         OperationKind::LastPoints => &["devices"],
         OperationKind::ReadDevice => &[],
         OperationKind::MaxRecords => &["signals", "records"],
         OperationKind::MeanDevice => &["signals"],
         OperationKind::Filter | OperationKind::FilterRecords => &["signals", "devices", "window", "above", "below"],
-        OperationKind::Figures => &["signals", "devices", "window", "aggregates"],
+        OperationKind::Figures | OperationKind::CompareWindows => &["signals", "devices", "window", "aggregates"],
         OperationKind::Buckets | OperationKind::TotalBuckets => {
             &["signals", "devices", "window", "aggregates", "width"]
         }

@@ -161,9 +161,13 @@ fn read(
         return Err(("transaction".into(), "a read is not a transaction of its own: write false".into()));
     }
     let question = question::question(context, config)?;
+    let requests = match question {
+        Question::CompareWindows { .. } => 2,
+        _ => u32::try_from(config.requests.0).map_err(|_| too_many())?,
+    };
     Ok(OperationPlan {
         share: config.share,
-        requests: u32::try_from(config.requests.0).map_err(|_| too_many())?,
+        requests,
         kind: RequestKind::Read(question),
         ..OperationPlan::write(&name(group, config), Payload::Count(1))
     })

@@ -29,6 +29,18 @@ pub enum Question {
         /// The length of the stretch.
         window_ns: u64,
     },
+    /// A signal of devices at the time of a random record of the first of them.
+    Point {
+        /// The signals of which one is drawn, ascending.
+        signals: Vec<SignalId>,
+        /// Whose.
+        devices: Whose,
+    },
+    /// The newest value of a signal of a random device.
+    Latest {
+        /// The signals of which one is drawn, ascending.
+        signals: Vec<SignalId>,
+    },
     /// Consecutive records of a device from a random one on.
     Records {
         /// How many.
@@ -82,6 +94,18 @@ pub enum Question {
         /// Whose.
         devices: Whose,
         /// The length of the stretch.
+        window_ns: u64,
+    },
+    /// Figures of each signal of each of several devices over the newest stretch of time, and by a second request the same of a
+    /// stretch of that length from a random moment on.
+    CompareWindows {
+        /// The signals, ascending.
+        signals: Vec<SignalId>,
+        /// Which figures.
+        aggregates: Vec<Aggregate>,
+        /// Whose.
+        devices: Whose,
+        /// The length of each stretch.
         window_ns: u64,
     },
     /// Figures of each signal of devices in time buckets, over a stretch of time from a random moment of the
@@ -171,13 +195,16 @@ impl Question {
     pub fn whose(&self) -> Option<&Whose> {
         match self {
             Self::Signal { devices, .. }
+            | Self::Point { devices, .. }
             | Self::LastPoints { devices }
             | Self::Filter { devices, .. }
             | Self::Figures { devices, .. }
+            | Self::CompareWindows { devices, .. }
             | Self::Buckets { devices, .. }
             | Self::NewestBuckets { devices, .. }
             | Self::TopDevices { devices, .. } => Some(devices),
-            Self::Records { .. }
+            Self::Latest { .. }
+            | Self::Records { .. }
             | Self::Newest { .. }
             | Self::ByTag { .. }
             | Self::Device
@@ -195,11 +222,14 @@ impl Question {
         match self {
             Self::Records { records } | Self::Newest { records } | Self::Max { records, .. } => Some(*records),
             Self::Signal { .. }
+            | Self::Point { .. }
+            | Self::Latest { .. }
             | Self::LastPoints { .. }
             | Self::Device
             | Self::Mean { .. }
             | Self::Filter { .. }
             | Self::Figures { .. }
+            | Self::CompareWindows { .. }
             | Self::Buckets { .. }
             | Self::ByTag { .. }
             | Self::NewestBuckets { .. }
@@ -227,6 +257,10 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
             devices: whose(context, config)?,
             window_ns,
         },
+        OperationKind::ReadPoint => {
+            Question::Point { signals: signals(config, schema, |_| true)?, devices: whose(context, config)? }
+        }
+        OperationKind::ReadLatest => Question::Latest { signals: signals(config, schema, |_| true)? },
         OperationKind::ReadRecords => Question::Records { records },
         OperationKind::ReadNewest => Question::Newest { records },
         OperationKind::LastPoints => Question::LastPoints { devices: whose(context, config)? },
@@ -254,6 +288,7 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
             devices: whose(context, config)?,
             window_ns,
         },
+        OperationKind::CompareWindows => compare_windows(context, config)?,
         OperationKind::Buckets => buckets(context, config, false)?,
         OperationKind::TotalBuckets => buckets(context, config, true)?,
         OperationKind::NewestBuckets => newest_buckets(context, config)?,
@@ -275,6 +310,16 @@ fn filter(context: Context<'_>, config: &OperationConfig, records: bool) -> Resu
     let (signals, devices, window_ns) =
         (numbers(config, context.schema)?, whose(context, config)?, config.window.as_ns());
     Ok(Question::Filter { signals, predicate: predicate(config)?, devices, window_ns, records })
+}
+
+/// Two stretches of time, of the same devices.
+fn compare_windows(context: Context<'_>, config: &OperationConfig) -> Result<Question, FieldError> {
+    if config.requests.0 > 1 {
+        return Err(("requests".into(), "windows are compared by two requests: leave it out".into()));
+    }
+    let (signals, aggregates, devices) =
+        (numbers(config, context.schema)?, aggregates(config)?, whose(context, config)?);
+    Ok(Question::CompareWindows { signals, aggregates, devices, window_ns: config.window.as_ns() })
 }
 
 /// Of each device, or of all of them together.
@@ -423,8 +468,10 @@ fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldE
         }
         Question::Records { records } | Question::Max { records, .. } => (*records, 1),
         Question::Signal { devices, .. }
+        | Question::Point { devices, .. }
         | Question::Filter { devices, .. }
         | Question::Figures { devices, .. }
+        | Question::CompareWindows { devices, .. }
         | Question::Buckets { devices, .. }
         | Question::NewestBuckets { devices, .. }
         | Question::LastPoints { devices } => (1, devices.least()),
@@ -433,7 +480,8 @@ fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldE
         | Question::Device
         | Question::Mean { .. }
         | Question::Dashboard { .. }
-        | Question::ByTag { .. } => (1, 1),
+        | Question::ByTag { .. }
+        | Question::Latest { .. } => (1, 1),
         Question::Statement(_) => (1, 1),
     };
     if history == 0 {

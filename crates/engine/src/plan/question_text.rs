@@ -13,6 +13,8 @@ impl fmt::Display for Question {
                 let window = Span(Duration::from_nanos(*window_ns));
                 write!(f, "{window} of a signal of {devices}")
             }
+            Self::Point { devices, .. } => write!(f, "a signal of {devices} at the time of a record"),
+            Self::Latest { .. } => f.write_str("the newest value of a signal of a device"),
             Self::Records { records } => write!(f, "{records} consecutive records of a device"),
             Self::Newest { records } => write!(f, "the newest {records} records"),
             Self::LastPoints { devices } => write!(f, "the newest record of each of {devices}"),
@@ -34,6 +36,14 @@ impl fmt::Display for Question {
             Self::Figures { signals, aggregates, devices, window_ns } => {
                 let (figures, window) = (listed(aggregates), Span(Duration::from_nanos(*window_ns)));
                 write!(f, "{figures} of {} signals of {devices} over {window}", signals.len())
+            }
+            Self::CompareWindows { signals, aggregates, devices, window_ns } => {
+                let (figures, window) = (listed(aggregates), Span(Duration::from_nanos(*window_ns)));
+                write!(
+                    f,
+                    "{figures} of {} signals of {devices} over the newest {window} and over another",
+                    signals.len()
+                )
             }
             Self::Buckets { signals, aggregates, devices, window_ns, width, together } => {
                 let (figures, count) = (listed(aggregates), signals.len());

@@ -16,6 +16,10 @@ words! {
         CycleSearch = "cycle_search",
         /// Reads a stretch of one signal.
         ReadSignal = "read_signal",
+        /// Reads one signal at the time of a record.
+        ReadPoint = "read_point",
+        /// Reads the newest value of one signal of a device.
+        ReadLatest = "read_latest",
         /// Reads consecutive records.
         ReadRecords = "read_records",
         /// Reads the newest records.
@@ -34,6 +38,8 @@ words! {
         FilterRecords = "filter_records",
         /// Figures of signals, device by device.
         Figures = "figures",
+        /// Figures of signals over the newest stretch of time, then over an earlier one.
+        CompareWindows = "compare_windows",
         /// Figures of signals in time buckets.
         Buckets = "buckets",
         /// Figures of signals of several devices together in time buckets.

@@ -73,6 +73,15 @@ impl Asker {
                 let (devices, range) = self.stretch(devices, *window_ns, draw);
                 Query::Range { devices, signals: vec![self.one_of(signals, draw)], range }
             }
+            Question::Point { signals, devices } => {
+                let (devices, moment_ns) = self.moment_of_a_record(devices, draw);
+                let range = TimeRange { from: Bound::Included(moment_ns), to: Bound::Included(moment_ns) };
+                Query::Range { devices, signals: vec![self.one_of(signals, draw)], range }
+            }
+            Question::Latest { signals } => {
+                let device = u32::try_from(self.below(self.history.devices.into(), Of::Device, draw)).unwrap_or(0);
+                Query::NewestVisible { device, signal: self.one_of(signals, draw) }
+            }
             Question::Filter { signals, predicate, devices, window_ns, records } => {
                 let (devices, range) = self.stretch(devices, *window_ns, draw);
                 let (signal, predicate, all_signals) = (self.one_of(signals, draw), *predicate, *records);
@@ -99,6 +108,12 @@ impl Asker {
             },
             Question::Figures { signals, aggregates, devices, window_ns } => {
                 let (devices, range) = self.stretch(devices, *window_ns, draw);
+                Query::Aggregates { devices, signals: signals.clone(), aggregates: aggregates.clone(), range }
+            }
+            Question::CompareWindows { signals, aggregates, devices, window_ns } => {
+                // Both requests are about the devices that the first one draws.
+                let devices = self.devices(devices, Draw { request: 0, ..draw });
+                let range = self.compared(first_of(&devices), *window_ns, draw);
                 Query::Aggregates { devices, signals: signals.clone(), aggregates: aggregates.clone(), range }
             }
             Question::Buckets { signals, aggregates, devices, window_ns, width, together } => {
@@ -153,6 +168,26 @@ impl Asker {
         let moments = last_ns.saturating_sub(from_ns).saturating_sub(window_ns).max(0).cast_unsigned() + 1;
         let start_ns = from_ns + self.below(moments, Of::Moment, draw).cast_signed();
         (devices, TimeRange::half_open(start_ns, start_ns.saturating_add(window_ns)))
+    }
+
+    /// Some devices, and the time of one of the first one's records.
+    fn moment_of_a_record(&self, whose: &Whose, draw: Draw) -> (Devices, i64) {
+        let devices = self.devices(whose, draw);
+        let first = first_of(&devices);
+        let index = self.below(self.history.span(first).max(1), Of::Moment, draw);
+        (devices, self.history.dataset.timestamp_ns(first, index))
+    }
+
+    /// The newest stretch of a device's history, and for every second request another of its length.
+    fn compared(&self, device: u32, window_ns: u64, draw: Draw) -> TimeRange {
+        let (first_ns, last_ns) = self.history.time_span_ns(device);
+        let newest_ns = last_ns.saturating_add(1).saturating_sub_unsigned(window_ns);
+        let moments = u64::try_from(newest_ns.saturating_sub(first_ns)).unwrap_or(0) + 1;
+        let start_ns = match draw.request % 2 {
+            0 => newest_ns,
+            _ => first_ns.min(newest_ns).saturating_add_unsigned(self.below(moments, Of::Moment, draw)),
+        };
+        TimeRange::half_open(start_ns, start_ns.saturating_add_unsigned(window_ns))
     }
 
     /// Some devices, and all time before a moment of the first one's history: one of its datapoints at least.
@@ -275,6 +310,12 @@ mod tests {
             let last = asker.query(&Question::LastPoints { devices: Whose::Consecutive(of) }, draw);
             prop_assert_eq!(last, Some(Query::LastPoints { devices: Devices::Some(list) }));
             prop_assert_eq!(asker.query(&Question::Device, draw), asker.query(&Question::Device, draw));
+            let question = Question::Point { signals: vec![3, 5], devices: Whose::Consecutive(1) };
+            let Query::Range { devices: Devices::Some(one), range, .. } = asker.query(&question, draw).unwrap() else { panic!() };
+            let Bound::Included(at_ns) = range.from else { panic!() };
+            prop_assert_eq!(range.from, range.to);
+            prop_assert_eq!(history.dataset.timestamp_ns(one[0], history.dataset.index_at(one[0], at_ns)), at_ns);
+            prop_assert!(history.dataset.index_at(one[0], at_ns) < positions);
         }
     }
 
@@ -314,6 +355,35 @@ mod tests {
         let question = Question::Max { signal: 0, records: 2 };
         let asked: Vec<_> = (0..20).map(|request| asker.query(&question, draw(0, request))).collect();
         assert!(asked.windows(2).any(|pair| pair[0] != pair[1]));
+    }
+
+    /// Of a history of 10 s the newest second and another, of one device.
+    #[test]
+    fn windows_that_are_compared_are_of_one_device() {
+        let history = history(9, 500);
+        let asker = Asker::new(history.clone(), 3, DrawConfig::default(), TagGroups::default());
+        let question = Question::CompareWindows {
+            signals: vec![1],
+            aggregates: vec![Aggregate::Max],
+            devices: Whose::Consecutive(1),
+            window_ns: 1_000_000_000,
+        };
+        let mut starts = std::collections::BTreeSet::new();
+        for number in 0..200 {
+            let asked = |request| {
+                let query = asker.query(&question, Draw { user: 0, number, request }).unwrap();
+                let Query::Aggregates { devices: Devices::Some(devices), range, .. } = query else { panic!() };
+                let (Bound::Included(from), Bound::Excluded(to)) = (range.from, range.to) else { panic!() };
+                assert_eq!(to - from, 1_000_000_000);
+                (devices, from, to)
+            };
+            let ((device, newest, end), (same, other, _)) = (asked(0), asked(1));
+            assert_eq!(device, same);
+            assert_eq!(end, history.time_span_ns(device[0]).1 + 1);
+            assert!((history.time_span_ns(device[0]).0..=newest).contains(&other), "{other}");
+            starts.insert(end - other);
+        }
+        assert!(starts.first() < Some(&1_300_000_000) && starts.last() > Some(&9_700_000_000), "{starts:?}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::results::SuiteResults;
 use iotbench_report::{
-    Document, Repetitions, printable_lines, render_comparison, render_over_sittings, render_ranking,
+    Document, Repetitions, printable_lines, render_comparison, render_iotps, render_over_sittings, render_ranking,
     render_repetitions, render_study, render_suite_state, render_sweep, title_of_run, unequal,
 };
 use std::collections::BTreeSet;
@@ -24,6 +24,7 @@ impl SuiteResults<'_> {
             };
             format!("── {profile}\n{table}")
         }));
+        sections.extend(render_iotps(&documents, columns));
         sections.extend(self.ranking.iter().map(|ranking| match ranking {
             Ok(ranking) => render_ranking(ranking, &unequal(&documents), columns),
             Err(why) => format!("there is no score: {}", printable_lines(why)),

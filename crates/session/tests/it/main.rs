@@ -3,6 +3,7 @@
 mod bounds;
 mod doubts;
 mod folder;
+mod iotps;
 mod outcomes;
 mod probes;
 mod schema;

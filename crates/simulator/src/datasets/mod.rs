@@ -3,6 +3,7 @@
 mod compressor;
 mod custom;
 mod greenhouse;
+mod iot_benchmark;
 mod machine;
 mod pmu;
 mod replay;
@@ -37,6 +38,7 @@ pub const DATASETS: &[DatasetInfo] = &[
     tsbs_cpu::INFO,
     tsbs_iot::INFO,
     tpcx_iot::INFO,
+    iot_benchmark::INFO,
     custom::INFO,
     replay::INFO,
 ];

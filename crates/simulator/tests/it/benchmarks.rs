@@ -267,3 +267,52 @@ fn padding_has_six_bits_a_byte() {
     let bits: f64 = shares.map(|p| -p * p.log2()).sum();
     assert!(bits > 5.99, "{bits} bits a character");
 }
+
+#[test]
+fn sensors_have_types_in_blocks_and_the_values_of_a_step_that_follows_from_the_device() {
+    let dataset = named("iot_benchmark");
+    let types: Vec<_> = dataset.schema().signals().iter().map(|signal| signal.value_type).collect();
+    let count = |value_type| types.iter().filter(|own| **own == value_type).count();
+    assert_eq!(types.len(), 200);
+    let counts = [ValueType::U16, ValueType::I64, ValueType::F32, ValueType::F64, ValueType::Text].map(count);
+    assert_eq!(counts, [33, 67, 33, 33, 34], "as IoT-Benchmark divides them");
+    assert_eq!((types[32], types[33], types[199]), (ValueType::U16, ValueType::I64, ValueType::Text));
+    let (first, third) = (filled(&*dataset, 0, 0, 200), filled(&*dataset, 2, 0, 200));
+    for signal in 0..200 {
+        for row in 0..100 {
+            assert_eq!(first.value(signal, row), first.value(signal, row + 100), "they begin again");
+            assert_eq!(third.value(signal, row), first.value(signal, 3 * row % 100));
+        }
+    }
+    let differ = |signal: usize| (1..100).any(|row| first.value(signal, row) != first.value(signal, 0));
+    let moving = (33..166).filter(|&signal| differ(signal)).count();
+    assert!((75..=125).contains(&moving), "four of five are no constants: {moving}");
+    for row in 0..100 {
+        assert_eq!(text(first.value(199, row)).len(), 2);
+        assert!(
+            f64s(&first.columns()[150])[row] * 100.0 % 1.0 < 1e-6
+                || f64s(&first.columns()[150])[row] * 100.0 % 1.0 > 1.0 - 1e-6
+        );
+    }
+}
+
+#[test]
+fn what_iot_benchmark_would_refuse_is_refused_with_its_key() {
+    for (key, value) in [
+        ("sensors", "0"),
+        ("buffer", "0"),
+        ("text_bytes", "0"),
+        ("decimals", "10"),
+        ("types", "\"1:1\""),
+        ("types", "\"0:0:0:0:0:0\""),
+        ("functions", "\"1:1:1:1:x\""),
+    ] {
+        let value: serde_json::Value = serde_json::from_str(value).unwrap();
+        let config = DatasetConfig::named("iot_benchmark").unwrap().with(key, value.clone());
+        let error = config.open(1, DEFAULT_ORIGIN_NS, 1, Path::new(".")).unwrap_err();
+        assert_eq!(error.key(), Some(key), "{value}: {error}");
+    }
+    let numbers = DatasetConfig::named("iot_benchmark").unwrap().with("types", "1:1:1:1:1:0");
+    let types = open(&numbers, 1);
+    assert!(types.schema().signals().iter().all(|signal| signal.value_type.is_number()));
+}

@@ -43,13 +43,23 @@ fn rates_are_those_of_the_studies() {
         ("tsbs_cpu", 10 * SECOND_NS),
         ("tsbs_iot", 10 * SECOND_NS),
         ("tpcx_iot", SECOND_NS / 20),
+        ("iot_benchmark", 5 * SECOND_NS),
     ];
     for (name, period_ns) in periods {
         assert_eq!(named(name).period_ns(), period_ns, "{name}");
     }
-    for name in
-        ["pmu", "smart_meter", "weather", "greenhouse", "compressor", "text", "tsbs_cpu", "tsbs_iot", "tpcx_iot"]
-    {
+    for name in [
+        "pmu",
+        "smart_meter",
+        "weather",
+        "greenhouse",
+        "compressor",
+        "text",
+        "tsbs_cpu",
+        "tsbs_iot",
+        "tpcx_iot",
+        "iot_benchmark",
+    ] {
         assert_eq!(named(name).resolution_ns() % 1_000_000, 0, "{name} falls on whole milliseconds");
     }
     assert_eq!(named("machine").resolution_ns(), 1);

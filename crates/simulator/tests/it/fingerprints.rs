@@ -19,6 +19,7 @@ const GOLDEN: &[(&str, &str)] = &[
     ("tsbs_cpu", "65bf07ac9e9dc138"),
     ("tsbs_iot", "55437f86a5d363eb"),
     ("tpcx_iot", "96a2f18766f72356"),
+    ("iot_benchmark", "d801d5354d6ccda7"),
     ("custom", "1dd33de5f7806b0c"),
     ("replay", "1e1a7e9dce178082"),
 ];

@@ -1,7 +1,7 @@
 //! What the server works out: counts, and figures of signals, device by device.
 
 use crate::victoriametrics::{
-    client::{Client, Figure, improper},
+    client::{Client, Figure, improper, window_text},
     series::{self, ALL, Own, signal_of},
 };
 use iotbench_backend_kit::{
@@ -21,7 +21,7 @@ const FIGURE: &str = "figure";
 /// is there.
 pub(crate) async fn count(client: &mut Client, own: &Own) -> Result<(Counts, u64), Error> {
     client.flush().await?;
-    let samples = format!("count_over_time({}[{}ms])", own.selector(), series::count(ALL));
+    let samples = format!("count_over_time({}{})", own.selector(), window_text(series::count(ALL)));
     let expression = format!(
         "union(label_set(sum(max({samples}) by ({DEVICE})), \"{FIGURE}\", \"points\"), \
          label_set(sum({samples}), \"{FIGURE}\", \"values\"))"
@@ -36,7 +36,7 @@ pub(crate) async fn count(client: &mut Client, own: &Own) -> Result<(Counts, u64
 pub(crate) async fn count_first_signal(client: &mut Client, own: &Own, table: &TableSpec) -> Result<u64, Error> {
     client.flush().await?;
     let Some(selector) = own.of(table, Asked::All, &[0]) else { return Ok(0) };
-    let expression = format!("sum(count_over_time({selector}[{}ms]))", series::count(ALL));
+    let expression = format!("sum(count_over_time({selector}{}))", window_text(series::count(ALL)));
     let (figures, _) = client.figures(&expression, ALL).await?;
     figures.first().map_or(Ok(0), whole)
 }
@@ -80,7 +80,8 @@ impl Wish<'_> {
 
     pub(super) fn expression(&self, selector: &str, window_ms: i64) -> String {
         let figures = self.aggregates.iter().enumerate().map(|(number, &aggregate)| {
-            let figure = format!("{}({selector}[{window_ms}ms]) keep_metric_names", function(aggregate));
+            let (function, window) = (function(aggregate), window_text(window_ms));
+            let figure = format!("{function}({selector}{window}) keep_metric_names");
             format!("label_set({figure}, \"{FIGURE}\", \"{number}\")")
         });
         format!("union({})", figures.collect::<Vec<_>>().join(", "))

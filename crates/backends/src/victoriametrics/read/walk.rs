@@ -2,7 +2,7 @@
 
 use super::gather::{Gathered, gather};
 use crate::victoriametrics::{
-    client::{Client, Figure, improper},
+    client::{Client, Figure, improper, window_text},
     series::{Own, count, split, split_back},
 };
 use iotbench_backend_kit::{
@@ -147,7 +147,7 @@ fn give(gathered: &Gathered, course: Course, take: &mut Take<'_>) -> Result<Go, 
 
 /// The times of the first and the last sample in a stretch of time.
 async fn reach(client: &mut Client, selector: &str, span: Millis) -> Result<(Option<Millis>, u64), Error> {
-    let window = format!("{selector}[{}ms]", count(span));
+    let window = format!("{selector}{}", window_text(count(span)));
     let expression = format!(
         "union(label_set(min(tfirst_over_time({window})), \"end\", \"first\"), \
          label_set(max(tlast_over_time({window})), \"end\", \"last\"))"

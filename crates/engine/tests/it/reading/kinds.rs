@@ -40,6 +40,31 @@ fn a_signal_of_one_device_and_of_all() {
 }
 
 #[test]
+fn a_signal_at_the_time_of_a_record_and_its_newest_value() {
+    every_layout_answers(PMU, 4, 300, r#"{ kind = "read_point" }"#, &[]);
+    every_layout_answers(PMU, 4, 300, r#"{ kind = "read_point", devices = 3, signals = ["analog_*"] }"#, &[]);
+    every_layout_answers(WEATHER, 1, 100, r#"{ kind = "read_point" }"#, &[]);
+    every_layout_answers(PMU, 4, 300, r#"{ kind = "read_latest" }"#, &[]);
+    every_layout_answers(WEATHER, 1, 100, r#"{ kind = "read_latest" }"#, &[]);
+    let text = profile(PMU, 4, 300, CLOSED, r#"{ kind = "read_point" }"#);
+    let outcome = run_on(backend("memory"), &text, &["operations=30"]);
+    assert_eq!(outcome.measured.unwrap().counts.rows_read, 30, "each finds its record");
+}
+
+#[test]
+fn the_newest_window_is_compared_with_another_by_two_requests() {
+    let compare = |rest: &str| format!("{{ kind = \"compare_windows\", window = \"1s\"{rest} }}");
+    every_layout_answers(PMU, 4, 300, &compare(""), &[]);
+    every_layout_answers(PMU, 4, 300, &compare(", devices = 3, aggregates = [\"max\", \"count\"]"), &[]);
+    let text = profile(PMU, 4, 300, CLOSED, &compare(""));
+    let outcome = run_on(backend("memory"), &text, &["operations=30"]);
+    assert_eq!(outcome.measured.unwrap().counts.rows_read, 60);
+    let text = profile(PMU, 4, 300, CLOSED, &compare(", requests = 3"));
+    let error = try_plan(&text, &[], backend("memory"), Path::new("/nowhere")).err().unwrap().to_string();
+    assert!(error.contains("windows are compared by two requests: leave it out"), "{error}");
+}
+
+#[test]
 fn consecutive_records_of_text() {
     every_layout_answers(WEATHER, 1, 400, r#"{ kind = "read_records", records = 150 }"#, &[]);
 }
