@@ -13,6 +13,7 @@ mod parts;
 mod precondition;
 mod probe;
 mod question;
+mod question_keys;
 mod question_text;
 mod room;
 mod scenario;

@@ -1,10 +1,6 @@
 //! What an operation does, as meant.
 
-use super::{
-    Context, devices,
-    group::Load,
-    question::{self, Question},
-};
+use super::{Context, devices, group::Load, question::Question, question_keys};
 use crate::{
     profile::{Datapoints, Group, OperationConfig, OperationKind, Profile},
     units::Span,
@@ -160,7 +156,7 @@ fn read(
     if config.transaction {
         return Err(("transaction".into(), "a read is not a transaction of its own: write false".into()));
     }
-    let question = question::question(context, config)?;
+    let question = question_keys::question(context, config)?;
     let requests = match question {
         Question::CompareWindows { .. } => 2,
         _ => u32::try_from(config.requests.0).map_err(|_| too_many())?,

@@ -322,11 +322,13 @@ mod tests {
             ("10k", RequestDevices::Count(10_000)),
             ("all", RequestDevices::All),
             ("site", RequestDevices::Tag("site".into())),
+            ("by site", RequestDevices::By("site".into())),
         ] {
-            assert_eq!(text.parse(), Ok(meant));
+            assert_eq!(text.parse(), Ok(meant.clone()));
+            assert_eq!(meant.to_string().parse(), Ok(meant), "as it is written");
         }
         for bad in ["-3", "", "10x", "Site"] {
-            assert!(bad.parse::<RequestDevices>().unwrap_err().contains("\"all\" or the name of a tag"), "{bad}");
+            assert!(bad.parse::<RequestDevices>().unwrap_err().contains("\"all\", the name of a tag, or by and the name"), "{bad}");
         }
     }
 }
