@@ -4,6 +4,7 @@
 //! all that it holds of some devices, ordered by device and time. Both sides are ascending, so that one walk over them names
 //! every difference exactly, in memory that does not grow with either.
 
+mod account;
 mod auditor;
 mod expected;
 mod findings;

@@ -2,7 +2,8 @@
 
 use super::{
     Audit, AuditScope,
-    expected::{Account, Expected, ExpectedRows},
+    account::Account,
+    expected::{Expected, ExpectedRows},
     findings::{Findings, Kind},
     merge::Merge,
     pieces::{Piece, sampled},
@@ -110,7 +111,9 @@ impl<'a> Auditor<'a> {
             return Err(too_scattered());
         }
         let exactness = Exactness::new(request.capabilities.domain, false);
+        let keeps_both = request.capabilities.duplicates == Duplicates::Keep;
         let expected = ExpectedRows::new(Arc::clone(&request.dataset), exactness);
+        let expected = expected.with_second_sends(keeps_both, !summary.ended);
         let signals = (0..).take(request.dataset.schema().width()).collect();
         let ends = (request.scope == AuditScope::Sample).then(|| Instant::now() + SAMPLE_TIME);
         let findings = Findings::default();
@@ -195,7 +198,10 @@ impl<'a> Auditor<'a> {
     }
 
     fn account<'b>(&'b self, ranges: &'b FateRanges) -> Account<'b> {
-        Account { history: &self.history, summary: self.summary, ranges, may_come_late: self.request.may_lose }
+        let may_come_late = self.request.may_lose;
+        let keeps_both =
+            self.request.capabilities.duplicates == Duplicates::Keep && self.request.dataset.twice().is_some();
+        Account { history: &self.history, summary: self.summary, ranges, may_come_late, keeps_both }
     }
 
     /// Looks at a piece in some of its stretches of time.
@@ -274,7 +280,7 @@ impl<'a> Auditor<'a> {
     fn note_unreadable(&mut self, piece: &Piece, range: TimeRange, error: &Error) -> Result<(), Cut> {
         self.expected.begin(piece.segments.iter().cloned(), range);
         match self.expected.peek() {
-            Some(Expected { device, timestamp_ns, fate }) => {
+            Some(Expected { device, timestamp_ns, fate, .. }) => {
                 let kind = if fate == Fate::Failed { Kind::Alien } else { Kind::Corrupt };
                 self.findings.note(kind, device, timestamp_ns, &error.message);
             }

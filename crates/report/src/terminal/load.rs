@@ -39,6 +39,12 @@ fn fates(document: &Document, columns: u16) -> String {
     if has_warmup && points.generated > 0 && document.capacity.is_none() {
         text.push_str("\noperations: of the measured part; datapoints: of the whole load, its warm-up with it");
     }
+    if points.sent_again > 0 {
+        text.push_str(&format!(
+            "\n{} of the datapoints sent were second sends, as the dataset asks.",
+            count(points.sent_again)
+        ));
+    }
     let all_steps = all_steps(document);
     if !all_steps.is_empty() {
         let said = format!("counted{all_steps}; the figures below are those of the load quoted");

@@ -1,0 +1,290 @@
+//! Datapoints that are sent twice: both are stored where both are kept, and nothing else passes for it.
+
+use crate::operations::{
+    planned, planned_on,
+    scripted::{Act, SUCCEED, Script, Scripted, fail},
+};
+use async_trait::async_trait;
+use iotbench_backends::BACKENDS;
+use iotbench_core::{
+    Acknowledged, Applied, Backend, BackendInfo, Batch, Cause, Counts, Database, Error, OpenRequest, Reader, Registry,
+    Run, ServerFacts, SettingError, Writer,
+};
+use iotbench_engine::{
+    AuditFindings, Event, FindingKind, Observer, Outcome, Reason, RunOptions, StopSignal, VerifyMode, run,
+};
+use iotbench_simulator::Dataset;
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+const LOAD: &str = r#"
+name = "again"
+summary = "test"
+devices = 3
+[dataset]
+name = "pmu"
+rate = 50.0
+jitter = "0s"
+[[groups]]
+name = "writers"
+load = { model = "closed", users = 3 }
+operations = [{ kind = "write", datapoints = 7 }]
+[phases]
+warmup = "0s"
+operations = 300
+duration = "60s"
+others_cpu = "100%"
+"#;
+
+const HALF_AT_ONCE: &str = r#"dataset.twice={ share = 0.5, after = "20ms" }"#;
+const FIFTH_LATER: &str = r#"dataset.twice={ share = 0.2, after = "1s" }"#;
+const DIRTY: [&str; 3] = [
+    r#"dataset.gaps={ share = 0.1, length = "100ms" }"#,
+    r#"dataset.late={ share = 0.1, by = "300ms" }"#,
+    "dataset.out_of_order={ share = 0.5, window = 8 }",
+];
+
+struct Silent;
+
+impl Observer for Silent {
+    fn event(&mut self, _event: &Event<'_>) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+fn run_fully(backend: &'static dyn Backend, text: &str, set: &[&str]) -> Outcome {
+    let folder = tempfile::tempdir().unwrap();
+    let planned = planned(backend, folder.path(), text, set);
+    let options = RunOptions { verify: VerifyMode::Full, ..RunOptions::default() };
+    let outcome = run(planned, backend, options, &mut Silent, &StopSignal::default());
+    let points = outcome.points;
+    assert_eq!((outcome.load.check(), points.check()), (Ok(()), Ok(())), "{:?}", outcome.verdict);
+    let summary = outcome.stored.ledger.as_ref().unwrap().summary().unwrap();
+    assert_eq!((summary.points, summary.ended), ([points.acked, points.failed, points.unknown], true), "{points:?}");
+    outcome
+}
+
+fn backend(name: &str) -> &'static dyn Backend {
+    Registry::new(BACKENDS).find(name).unwrap()
+}
+
+fn findings(outcome: &Outcome) -> &AuditFindings {
+    let audit = outcome.stored.audit.as_ref().unwrap();
+    assert_eq!(audit.cut_short, None);
+    &audit.findings
+}
+
+/// Everything sent was acknowledged, is stored and read back, second sends among it.
+fn assert_all_there(outcome: &Outcome, case: &str) {
+    let (points, preloaded) = (outcome.points, outcome.preloaded_points);
+    assert!(points.sent_again > 0 && points.acked == points.sent, "{case}: {points:?}");
+    let found = findings(outcome);
+    let wrong = FindingKind::ALL.map(|kind| found.count(kind));
+    assert_eq!((found.right(), wrong), (points.acked + preloaded, [0; 6]), "{case}: {:?}", outcome.verdict);
+    assert_eq!(outcome.stored.counts.unwrap().points, points.acked + preloaded, "{case}");
+    let is_of_data = |reason: &&Reason| {
+        matches!(
+            reason,
+            Reason::Stored { .. } | Reason::StoredValues { .. } | Reason::Audit { .. } | Reason::NotReadBack(_)
+        )
+    };
+    assert_eq!(outcome.verdict.reasons.iter().find(is_of_data), None, "{case}");
+}
+
+#[test]
+fn second_sends_are_counted_stored_and_read_back() {
+    let share = |outcome: &Outcome| outcome.points.sent_again as f64 / outcome.points.sent as f64;
+    for name in ["memory", "sqlite"] {
+        for devices in ["devices=3", "devices=1"] {
+            let once = |outcome: &Outcome| outcome.acked().len() + outcome.points.sent_again == outcome.points.acked;
+            let half = run_fully(backend(name), LOAD, &[devices, HALF_AT_ONCE]);
+            assert_all_there(&half, name);
+            assert!((0.32..0.34).contains(&share(&half)) && once(&half), "{name}: {:?}", half.points);
+            let clean = run_fully(backend(name), LOAD, &[devices, FIFTH_LATER]);
+            assert_all_there(&clean, name);
+            assert!((0.1..0.17).contains(&share(&clean)) && once(&clean), "{name}: {:?}", clean.points);
+            for (twice, layout) in [(HALF_AT_ONCE, "layout=document"), (FIFTH_LATER, "layout=bulk")] {
+                let set = [&[devices, twice, layout, "phases.preload=90"], &DIRTY[..]].concat();
+                assert_all_there(&run_fully(backend(name), LOAD, &set), layout);
+            }
+        }
+    }
+}
+
+/// In one request both sends lie, or neither; the history is sent once, and a part of it again by the load.
+#[test]
+fn a_history_is_sent_once_and_its_second_sends_are_the_loads() {
+    let outcome = run_fully(
+        backend("memory"),
+        LOAD,
+        &["phases.preload=1000", FIFTH_LATER, "groups.0.operations.0.datapoints=100"],
+    );
+    assert_all_there(&outcome, "history");
+    let of_history = outcome.acked().iter().flat_map(|(_, indices)| indices).filter(|&index| index < 1000).count();
+    // Fifty datapoints of each device before the load are due again in it, of which a fifth are sent twice.
+    assert_eq!((outcome.preloaded_points, of_history), (3000, 30));
+}
+
+#[test]
+fn sensors_and_devices_that_gather_send_twice_too() {
+    let paced = [
+        r#"groups.0.load={ model = "paced", rate = 200, queue = "10000B", message = "100B" }"#,
+        r#"groups.0.operations=[{ kind = "write" }]"#,
+        "phases.operations=auto",
+        "phases.duration=2s",
+    ];
+    let gathers = [
+        r#"groups.0.load={ model = "closed", users = 3, think_time = "100ms" }"#,
+        r#"groups.0.operations=[{ kind = "write", datapoints = "since_last" }]"#,
+        "phases.operations=auto",
+        "phases.duration=2s",
+    ];
+    for set in [paced, gathers] {
+        let outcome = run_fully(backend("memory"), LOAD, &[&[HALF_AT_ONCE], &set[..]].concat());
+        assert_all_there(&outcome, set[1]);
+    }
+}
+
+/// Requests fail, are stored in part and stay without an answer, first sends and second ones.
+#[test]
+fn counts_balance_whatever_becomes_of_the_first_or_the_second_send() {
+    let write = |number: u64| match number % 10 {
+        3 => fail(Cause::Server, Applied::No),
+        5 => fail(Cause::Connect, Applied::Maybe),
+        7 => fail(Cause::Data, Applied::Rows(vec![0, 2, 5])),
+        8 => Act::Succeed(Duration::from_millis(1)),
+        _ => SUCCEED,
+    };
+    let scripted = Scripted::new(Script { write, commit: |_| SUCCEED });
+    let outcome = run_fully(scripted, LOAD, &["devices=1", HALF_AT_ONCE]);
+    let (points, stored) = (outcome.points, outcome.stored.counts.unwrap().points);
+    assert!(points.failed > 0 && points.unknown > 0 && points.sent_again > 0, "{points:?}");
+    assert!((points.acked..=points.acked + points.unknown).contains(&stored), "{stored} stored, {points:?}");
+    assert!(
+        !outcome.verdict.reasons.iter().any(|reason| matches!(reason, Reason::Stored { .. })),
+        "{:?}",
+        outcome.verdict
+    );
+}
+
+#[test]
+fn what_cannot_be_judged_is_refused_and_its_key_named() {
+    let refused = |backend: &str, set: &[&str]| planned_on(backend, LOAD, set).unwrap_err();
+    let reads = r#"groups.0.operations=[{ kind = "write", datapoints = 7 }, { kind = "read_device" }]"#;
+    let read = refused("memory", &[HALF_AT_ONCE, reads, "phases.preload=10"]);
+    assert!(read.contains("dataset.twice") && read.contains("operations that read"), "{read}");
+    let narrow = refused("sqlite", &[HALF_AT_ONCE, "layout=narrow"]);
+    assert!(narrow.contains("dataset.twice") && narrow.contains("layout narrow"), "{narrow}");
+    for name in ["influxdb", "kairosdb"] {
+        let replaced = refused(name, &[HALF_AT_ONCE]);
+        assert!(replaced.contains("dataset.twice") && replaced.contains("replaces a datapoint"), "{replaced}");
+    }
+    for (set, key) in [
+        (r#"dataset.twice={ share = 0.5, after = "1ms" }"#, "twice.after"),
+        (r#"dataset.twice={ share = 0.6, after = "1s" }"#, "twice.share"),
+        (r#"dataset.twice={ share = 0.1 }"#, "after"),
+    ] {
+        let error = refused("memory", &[set]);
+        assert!(error.contains(key), "{set}: {error}");
+    }
+}
+
+/// How a database that says that it keeps both does otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lie {
+    /// It keeps the first.
+    KeepsOne,
+    /// It stores what is sent once a second time, in its first request.
+    DoublesOthers,
+}
+
+struct Liar(Lie);
+
+#[derive(Clone)]
+struct Untrue {
+    inner: Arc<dyn Database>,
+    lie: Lie,
+    dataset: Arc<dyn Dataset>,
+    seen: Arc<Mutex<HashSet<(u32, u64)>>>,
+}
+
+struct UntrueWriter {
+    inner: Box<dyn Writer>,
+    of: Untrue,
+}
+
+impl Backend for Liar {
+    fn info(&self) -> &BackendInfo {
+        backend("memory").info()
+    }
+    fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
+        let dataset = planned_on("memory", LOAD, &[HALF_AT_ONCE]).unwrap().dataset;
+        let inner = backend("memory").open(request)?;
+        Ok(Arc::new(Untrue { inner, lie: self.0, dataset, seen: Arc::default() }))
+    }
+}
+
+#[async_trait]
+impl Database for Untrue {
+    async fn ping(&self) -> Result<ServerFacts, Error> {
+        self.inner.ping().await
+    }
+    async fn create(&self) -> Result<(), Error> {
+        self.inner.create().await
+    }
+    async fn count(&self) -> Result<Counts, Error> {
+        self.inner.count().await
+    }
+    async fn drop_created(&self) -> Result<(), Error> {
+        self.inner.drop_created().await
+    }
+    async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
+        Ok(Box::new(UntrueWriter { inner: self.inner.writer().await?, of: self.clone() }))
+    }
+    async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
+        self.inner.reader().await
+    }
+}
+
+#[async_trait]
+impl Writer for UntrueWriter {
+    async fn write(&mut self, batch: &Batch) -> Result<Acknowledged, Error> {
+        let mut stored = Batch::new(self.of.dataset.schema());
+        let is_first = self.of.seen.lock().unwrap().is_empty();
+        for (device, index) in batch.runs().iter().flat_map(|run| run.indices().map(|index| (run.device, index))) {
+            let is_new = self.of.seen.lock().unwrap().insert((device, index));
+            let is_once = !self.of.dataset.twice().unwrap().is_of(device, index);
+            let times = match self.of.lie {
+                Lie::KeepsOne => u32::from(is_new),
+                Lie::DoublesOthers => 1 + u32::from(is_first && is_once),
+            };
+            (0..times).for_each(|_| self.of.dataset.fill(Run { device, first: index, count: 1 }, &mut stored));
+        }
+        let acknowledged = self.inner.write(&stored).await?;
+        Ok(Acknowledged { points: batch.len() as u64, ..acknowledged })
+    }
+}
+
+#[test]
+fn a_database_that_keeps_one_of_two_or_doubles_others_is_found_out() {
+    for lie in [Lie::KeepsOne, Lie::DoublesOthers] {
+        let liar: &'static Liar = Box::leak(Box::new(Liar(lie)));
+        let outcome = run_fully(liar, LOAD, &[HALF_AT_ONCE]);
+        let found = findings(&outcome);
+        let [lost, duplicate] = [FindingKind::Lost, FindingKind::Duplicate].map(|kind| found.count(kind));
+        let stored = outcome.stored.counts.unwrap().points;
+        match lie {
+            Lie::KeepsOne => {
+                assert_eq!((lost, duplicate), (outcome.points.sent_again, 0));
+                assert_eq!(stored, outcome.points.acked - outcome.points.sent_again);
+            }
+            Lie::DoublesOthers => assert!((1..=7).contains(&duplicate) && lost == 0, "{duplicate} {lost}"),
+        }
+        let is = |what: fn(&Reason) -> bool| outcome.verdict.reasons.iter().any(what);
+        assert!(is(|reason| matches!(reason, Reason::Stored { .. })), "{lie:?}: {:?}", outcome.verdict);
+        assert!(is(|reason| matches!(reason, Reason::Audit { .. })), "{lie:?}: {:?}", outcome.verdict);
+    }
+}
