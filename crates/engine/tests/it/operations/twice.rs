@@ -39,6 +39,10 @@ duration = "60s"
 others_cpu = "100%"
 "#;
 
+/// What of it is another in some tests.
+const CLOSED: &str = r#"{ model = "closed", users = 3 }"#;
+const SEVEN: &str = r#"[{ kind = "write", datapoints = 7 }]"#;
+
 const HALF_AT_ONCE: &str = r#"dataset.twice={ share = 0.5, after = "20ms" }"#;
 const FIFTH_LATER: &str = r#"dataset.twice={ share = 0.2, after = "1s" }"#;
 const DIRTY: [&str; 3] = [
@@ -96,16 +100,20 @@ fn assert_all_there(outcome: &Outcome, case: &str) {
 
 #[test]
 fn second_sends_are_counted_stored_and_read_back() {
-    let share = |outcome: &Outcome| outcome.points.sent_again as f64 / outcome.points.sent as f64;
+    let per_mille = |outcome: &Outcome| outcome.points.sent_again * 1_000 / outcome.points.sent;
     for name in ["memory", "sqlite"] {
         for devices in ["devices=3", "devices=1"] {
-            let once = |outcome: &Outcome| outcome.acked().len() + outcome.points.sent_again == outcome.points.acked;
+            // Users of one device may leave out a first send at the end whose second one was another's.
+            let is_whole = |outcome: &Outcome| {
+                let known = outcome.acked().len() + outcome.points.sent_again;
+                known == outcome.points.acked || (devices == "devices=1" && known > outcome.points.acked)
+            };
             let half = run_fully(backend(name), LOAD, &[devices, HALF_AT_ONCE]);
             assert_all_there(&half, name);
-            assert!((0.32..0.34).contains(&share(&half)) && once(&half), "{name}: {:?}", half.points);
-            let clean = run_fully(backend(name), LOAD, &[devices, FIFTH_LATER]);
-            assert_all_there(&clean, name);
-            assert!((0.1..0.17).contains(&share(&clean)) && once(&clean), "{name}: {:?}", clean.points);
+            assert!((300..370).contains(&per_mille(&half)) && is_whole(&half), "{name}: {:?}", half.points);
+            let fifth = run_fully(backend(name), LOAD, &[devices, FIFTH_LATER]);
+            assert_all_there(&fifth, name);
+            assert!((100..170).contains(&per_mille(&fifth)) && is_whole(&fifth), "{name}: {:?}", fifth.points);
             for (twice, layout) in [(HALF_AT_ONCE, "layout=document"), (FIFTH_LATER, "layout=bulk")] {
                 let set = [&[devices, twice, layout, "phases.preload=90"], &DIRTY[..]].concat();
                 assert_all_there(&run_fully(backend(name), LOAD, &set), layout);
@@ -130,21 +138,17 @@ fn a_history_is_sent_once_and_its_second_sends_are_the_loads() {
 
 #[test]
 fn sensors_and_devices_that_gather_send_twice_too() {
-    let paced = [
-        r#"groups.0.load={ model = "paced", rate = 200, queue = "10000B", message = "100B" }"#,
-        r#"groups.0.operations=[{ kind = "write" }]"#,
-        "phases.operations=auto",
-        "phases.duration=2s",
+    let kinds = [
+        (r#"{ model = "paced", rate = 200, queue = "10000B", message = "100B" }"#, r#"[{ kind = "write" }]"#),
+        (
+            r#"{ model = "closed", users = 3, think_time = "100ms" }"#,
+            r#"[{ kind = "write", datapoints = "since_last" }]"#,
+        ),
     ];
-    let gathers = [
-        r#"groups.0.load={ model = "closed", users = 3, think_time = "100ms" }"#,
-        r#"groups.0.operations=[{ kind = "write", datapoints = "since_last" }]"#,
-        "phases.operations=auto",
-        "phases.duration=2s",
-    ];
-    for set in [paced, gathers] {
-        let outcome = run_fully(backend("memory"), LOAD, &[&[HALF_AT_ONCE], &set[..]].concat());
-        assert_all_there(&outcome, set[1]);
+    for (load, operations) in kinds {
+        let text = LOAD.replace(CLOSED, load).replace(SEVEN, operations).replace("operations = 300\n", "");
+        let outcome = run_fully(backend("memory"), &text, &[HALF_AT_ONCE, "phases.duration=2s"]);
+        assert_all_there(&outcome, load);
     }
 }
 
@@ -173,12 +177,12 @@ fn counts_balance_whatever_becomes_of_the_first_or_the_second_send() {
 #[test]
 fn what_cannot_be_judged_is_refused_and_its_key_named() {
     let refused = |backend: &str, set: &[&str]| planned_on(backend, LOAD, set).unwrap_err();
-    let reads = r#"groups.0.operations=[{ kind = "write", datapoints = 7 }, { kind = "read_device" }]"#;
-    let read = refused("memory", &[HALF_AT_ONCE, reads, "phases.preload=10"]);
+    let reads = LOAD.replace(SEVEN, r#"[{ kind = "write", datapoints = 7 }, { kind = "read_device" }]"#);
+    let read = planned_on("memory", &reads, &[HALF_AT_ONCE, "phases.preload=10"]).unwrap_err();
     assert!(read.contains("dataset.twice") && read.contains("operations that read"), "{read}");
     let narrow = refused("sqlite", &[HALF_AT_ONCE, "layout=narrow"]);
     assert!(narrow.contains("dataset.twice") && narrow.contains("layout narrow"), "{narrow}");
-    for name in ["influxdb", "kairosdb"] {
+    for name in ["influxdb", "influxdb2"] {
         let replaced = refused(name, &[HALF_AT_ONCE]);
         assert!(replaced.contains("dataset.twice") && replaced.contains("replaces a datapoint"), "{replaced}");
     }
