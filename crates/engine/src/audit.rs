@@ -9,11 +9,14 @@ mod auditor;
 mod expected;
 mod findings;
 mod merge;
+mod once;
 mod pieces;
 mod re_verify;
+mod windows;
 
 pub use auditor::{AuditRequest, Auditor};
 pub use findings::{FindingRange, Findings, Kind as FindingKind};
+pub(crate) use once::SentOnce;
 pub use re_verify::{ReVerified, ReVerifyError, re_verify};
 
 use serde::{Deserialize, Serialize};

@@ -7,6 +7,7 @@ use super::{
     findings::{Findings, Kind},
     merge::Merge,
     pieces::{Piece, sampled},
+    windows::Windows,
 };
 use crate::{
     caught::caught,
@@ -29,10 +30,8 @@ const SAMPLE_DEVICES: u32 = 32;
 const SAMPLE_TIME: Duration = Duration::from_secs(10);
 /// An audit ends after so many datapoints that cannot be read.
 const MAX_UNREADABLE: u64 = 1_000;
-/// Devices whose ranges are held at once.
-const WINDOW: u32 = 1 << 15;
 /// Ranges that are held at once, about 100 bytes each.
-const MAX_RANGES: usize = 1 << 19;
+pub(super) const MAX_RANGES: usize = 1 << 19;
 /// Runs of datapoints that the history of a device may come in.
 const MAX_RUNS: u64 = 1 << 24;
 /// Of the seed, the number that the draw of devices begins with.
@@ -168,18 +167,9 @@ impl<'a> Auditor<'a> {
     }
 
     async fn all(&mut self, reader: &mut dyn Reader) -> Result<(), Cut> {
-        let (mut first, most, mut length) = (0, self.request.plan.table.devices, WINDOW);
-        while first < most {
-            let window = first..most.min(first.saturating_add(length));
-            let ranges = self.request.ledger.ranges(&|device| window.contains(&device), MAX_RANGES);
-            match ranges.map_err(|e| damaged(&e))? {
-                Some(ranges) => {
-                    first = window.end;
-                    self.window(reader, window, &ranges).await?;
-                }
-                None if window.len() > 1 => length = (length / 2).max(1),
-                None => return Err(too_scattered().into()),
-            }
+        let mut windows = Windows::of(self.request.plan.table.devices);
+        while let Some((devices, ranges)) = windows.next(self.request.ledger)? {
+            self.window(reader, devices, &ranges).await?;
         }
         Ok(())
     }
@@ -307,11 +297,11 @@ fn drawn(seed: u64, devices: u32) -> BTreeSet<u32> {
     [0, devices - 1].into_iter().chain(drawn.take(SAMPLE_DEVICES as usize - 2)).collect()
 }
 
-fn damaged(error: &crate::ledger::LedgerError) -> Error {
+pub(super) fn damaged(error: &crate::ledger::LedgerError) -> Error {
     Error::new(Cause::Client, error.to_string())
 }
 
-fn too_scattered() -> Error {
+pub(super) fn too_scattered() -> Error {
     Error::new(Cause::Client, "what was acknowledged of the devices is in too many pieces to be held in memory")
 }
 
