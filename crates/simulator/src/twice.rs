@@ -38,6 +38,12 @@ impl Twice {
         self.is_marked(self.hash.derive(device.into()), position)
     }
 
+    /// The slot in which what is sent a second time at this position is sent again.
+    #[must_use]
+    pub fn slot_of_second(&self, position: u64) -> u64 {
+        position.saturating_add(self.after)
+    }
+
     /// How many sends of a device there are before the slot of this position.
     #[must_use]
     pub fn sends_before(&self, device: u32, position: u64) -> u64 {

@@ -112,7 +112,7 @@ impl<'a> Auditor<'a> {
         let exactness = Exactness::new(request.capabilities.domain, false);
         let keeps_both = request.capabilities.duplicates == Duplicates::Keep;
         let expected = ExpectedRows::new(Arc::clone(&request.dataset), exactness);
-        let expected = expected.with_second_sends(keeps_both, !summary.ended);
+        let expected = expected.with_second_sends(keeps_both, (!summary.ended).then(|| history.clone()));
         let signals = (0..).take(request.dataset.schema().width()).collect();
         let ends = (request.scope == AuditScope::Sample).then(|| Instant::now() + SAMPLE_TIME);
         let findings = Findings::default();

@@ -3,6 +3,7 @@
 use super::account::Segment;
 use crate::{
     ledger::Fate,
+    read::History,
     verify::{Exactness, indices_in},
 };
 use iotbench_core::{Batch, Chunk, Run, TimeRange, Value};
@@ -31,8 +32,8 @@ pub struct ExpectedRows {
 struct SentTwice {
     which: Twice,
     keeps_both: bool,
-    /// Whether one may have been sent of which nothing is told.
-    in_doubt: bool,
+    /// What was there before a load of which one may have been sent and nothing told; `None`: all is told.
+    in_doubt: Option<History>,
 }
 
 /// The datapoint that comes next.
@@ -69,8 +70,8 @@ impl ExpectedRows {
     }
 
     /// The same of a load that sends some datapoints twice, where the dataset says so. `in_doubt`: the run did not end, so that a second
-    /// send may be stored of which nothing was told.
-    pub fn with_second_sends(self, keeps_both: bool, in_doubt: bool) -> Self {
+    /// send may be stored of which nothing was told, but for those that were due in this history, which were never sent.
+    pub fn with_second_sends(self, keeps_both: bool, in_doubt: Option<History>) -> Self {
         let twice = self.dataset.twice().map(|which| SentTwice { which, keeps_both, in_doubt });
         Self { twice, ..self }
     }
@@ -112,17 +113,18 @@ impl ExpectedRows {
 
     /// What became of the present datapoint, and of its second send: only what the dataset sends twice has one.
     fn fates(&self) -> (Fate, Option<Fate>) {
-        let is_of = |twice: &&SentTwice| {
-            let index = self.first + self.row as u64;
-            twice.which.is_of(self.device, self.dataset.position_of(self.device, index))
-        };
-        let Some(&SentTwice { keeps_both, in_doubt, .. }) = self.twice.as_ref().filter(is_of) else {
+        let Some(twice) = &self.twice else { return (self.fate, None) };
+        let position = self.dataset.position_of(self.device, self.first + self.row as u64);
+        if !twice.which.is_of(self.device, position) {
             return (self.fate, None);
-        };
+        }
+        let is_in_doubt = twice.in_doubt.as_ref().is_some_and(|history| {
+            self.device >= history.devices || twice.which.slot_of_second(position) >= history.positions
+        });
         match self.fate {
-            Fate::Failed if in_doubt => (Fate::Unknown, None),
+            Fate::Failed if is_in_doubt => (Fate::Unknown, None),
             Fate::Failed => (Fate::Failed, None),
-            fate => (fate, self.again.or(in_doubt.then_some(Fate::Unknown)).filter(|_| keeps_both)),
+            fate => (fate, self.again.or(is_in_doubt.then_some(Fate::Unknown)).filter(|_| twice.keeps_both)),
         }
     }
 
@@ -189,7 +191,9 @@ mod tests {
             config.with("twice", serde_json::json!({ "share": 0.25, "after": "1s" })).open(1, 0, 3, Path::new("."));
         let dataset = dataset.unwrap();
         let fates = |in_doubt, fate, again| {
-            let mut rows = ExpectedRows::new(Arc::clone(&dataset), exact()).with_second_sends(true, in_doubt);
+            let history = History { dataset: Arc::clone(&dataset), devices: 2, positions: 150 };
+            let rows = ExpectedRows::new(Arc::clone(&dataset), exact());
+            let mut rows = rows.with_second_sends(true, in_doubt.then_some(history));
             rows.begin([Segment { device: 1, indices: 0..400, fate, again }], TimeRange::ALL);
             all(&mut rows, 1_000).into_iter().map(|row| (row.fate, row.again)).collect::<Vec<_>>()
         };
@@ -203,7 +207,16 @@ mod tests {
             (false, Fate::Acked, None, (Fate::Acked, None), (Fate::Acked, None)),
             (false, Fate::Acked, Some(Fate::Acked), (Fate::Acked, Some(Fate::Acked)), (Fate::Acked, None)),
         ] {
-            let expected: Vec<_> = sent_twice.iter().map(|&is| if is { of_twice } else { of_once }).collect();
+            // Fifty datapoints later, and so not in the load.
+            let of_history = (fate, again);
+            let sent_twice = sent_twice.iter().enumerate();
+            let expected: Vec<_> = sent_twice
+                .map(|(position, &is)| match (is, position) {
+                    (true, ..100) => of_history,
+                    (true, _) => of_twice,
+                    (false, _) => of_once,
+                })
+                .collect();
             assert_eq!(fates(in_doubt, fate, again), expected, "{in_doubt} {fate:?} {again:?}");
         }
     }

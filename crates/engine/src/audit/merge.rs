@@ -131,7 +131,7 @@ impl<'a> Merge<'a> {
                 wrong -= 1;
                 self.wrong(fate, differences.next());
             } else {
-                self.note_absent(fate, expected, if place > 0 { "it was sent twice, and is stored once" } else { "" });
+                self.note_absent(fate, expected, if place > 0 { "the second of two sends" } else { "" });
             }
         }
         self.note_times(Kind::Duplicate, right, "");

@@ -8,8 +8,8 @@ pub(super) fn of_run(outcome: &Outcome) -> Points {
         counts: outcome.points,
         preloaded: outcome.preloaded_points,
         stored: outcome.stored.counts.map(|s| s.points),
-        replaced: outcome.stored.replaced.acked,
         stored_values: outcome.stored.counts.map(|s| s.values),
+        replaced: outcome.stored.replaced.acked,
         verified: (),
     }
 }

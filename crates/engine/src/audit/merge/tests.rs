@@ -340,7 +340,7 @@ fn of_two(fates: (Fate, Option<Fate>), right: usize, wrong: usize) -> (u64, Vec<
     let config = DatasetConfig::named("pmu").unwrap().with("twice", serde_json::json!({ "share": 0.5, "after": "1s" }));
     let dataset = config.open(1, 0, DEVICES, Path::new(".")).unwrap();
     let index = (0..).find(|&index| dataset.twice().unwrap().is_of(1, index)).unwrap();
-    let mut expected = ExpectedRows::new(Arc::clone(&dataset), exact()).with_second_sends(true, false);
+    let mut expected = ExpectedRows::new(Arc::clone(&dataset), exact()).with_second_sends(true, None);
     let (fate, again) = fates;
     expected.begin([Segment { device: 1, indices: index..index + 1, fate, again }], TimeRange::ALL);
     let (mut stored, mut batch) = (Stored::new(), Batch::new(dataset.schema()));

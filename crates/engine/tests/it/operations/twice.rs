@@ -7,16 +7,19 @@ use crate::operations::{
 use async_trait::async_trait;
 use iotbench_backends::BACKENDS;
 use iotbench_core::{
-    Acknowledged, Applied, Backend, BackendInfo, Batch, Cause, Counts, Database, Error, OpenRequest, Reader, Registry,
-    Run, ServerFacts, SettingError, Writer,
+    Acknowledged, Applied, Backend, BackendInfo, Batch, Cause, Counts, Database, Duplicates, Error, OpenRequest,
+    Reader, Registry, Run, ServerFacts, SettingError, Writer,
 };
 use iotbench_engine::{
-    AuditFindings, Event, FindingKind, Observer, Outcome, Reason, RunOptions, StopSignal, VerifyMode, run,
+    AuditFindings, Event, FindingKind, Observer, Outcome, Reason, Replaced, RunOptions, StopSignal, VerifyMode, run,
 };
 use iotbench_simulator::Dataset;
 use std::{
     collections::HashSet,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -182,9 +185,13 @@ fn what_cannot_be_judged_is_refused_and_its_key_named() {
     assert!(read.contains("dataset.twice") && read.contains("operations that read"), "{read}");
     let narrow = refused("sqlite", &[HALF_AT_ONCE, "layout=narrow"]);
     assert!(narrow.contains("dataset.twice") && narrow.contains("layout narrow"), "{narrow}");
-    for name in ["influxdb", "influxdb2"] {
-        let replaced = refused(name, &[HALF_AT_ONCE]);
-        assert!(replaced.contains("dataset.twice") && replaced.contains("replaces a datapoint"), "{replaced}");
+    let ramp = "ramp.steps=[1, 2]";
+    for name in ["influxdb", "influxdb2", "kairosdb"] {
+        let search = planned_on(name, LOAD, &[HALF_AT_ONCE, ramp]).unwrap_err();
+        assert!(search.contains("dataset.twice") && search.contains("give a fixed load"), "{name}: {search}");
+        // No server is named here: that is all that is wrong with a fixed load.
+        let fixed = planned_on(name, LOAD, &[HALF_AT_ONCE]).unwrap_err();
+        assert!(fixed.contains("url") && !fixed.contains("twice"), "{name}: {fixed}");
     }
     for (set, key) in [
         (r#"dataset.twice={ share = 0.5, after = "1ms" }"#, "twice.after"),
@@ -196,23 +203,34 @@ fn what_cannot_be_judged_is_refused_and_its_key_named() {
     }
 }
 
-/// How a database that says that it keeps both does otherwise.
+/// What a database does with what it is sent, whatever it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lie {
+enum Does {
     /// It keeps the first.
     KeepsOne,
+    /// It keeps both.
+    KeepsBoth,
     /// It stores what is sent once a second time, in its first request.
     DoublesOthers,
+    /// It keeps the first, and of ten requests one is refused, one is stored without an answer and one is lost without one.
+    KeepsOneAndFails,
+    /// As it, and once it has seen a hundred datapoints it loses one that it acknowledges.
+    LosesOne,
 }
 
-struct Liar(Lie);
+struct Liar {
+    info: BackendInfo,
+    does: Does,
+}
 
 #[derive(Clone)]
 struct Untrue {
     inner: Arc<dyn Database>,
-    lie: Lie,
+    does: Does,
+    requests: Arc<AtomicU64>,
     dataset: Arc<dyn Dataset>,
     seen: Arc<Mutex<HashSet<(u32, u64)>>>,
+    lost: Arc<AtomicBool>,
 }
 
 struct UntrueWriter {
@@ -222,12 +240,19 @@ struct UntrueWriter {
 
 impl Backend for Liar {
     fn info(&self) -> &BackendInfo {
-        backend("memory").info()
+        &self.info
     }
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
         let dataset = planned_on("memory", LOAD, &[HALF_AT_ONCE]).unwrap().dataset;
         let inner = backend("memory").open(request)?;
-        Ok(Arc::new(Untrue { inner, lie: self.0, dataset, seen: Arc::default() }))
+        Ok(Arc::new(Untrue {
+            inner,
+            does: self.does,
+            requests: Arc::default(),
+            dataset,
+            seen: Arc::default(),
+            lost: Arc::default(),
+        }))
     }
 }
 
@@ -257,38 +282,110 @@ impl Database for Untrue {
 impl Writer for UntrueWriter {
     async fn write(&mut self, batch: &Batch) -> Result<Acknowledged, Error> {
         let mut stored = Batch::new(self.of.dataset.schema());
+        let fails = matches!(self.of.does, Does::KeepsOneAndFails | Does::LosesOne);
+        let request = if fails { self.of.requests.fetch_add(1, Ordering::Relaxed) % 10 } else { 0 };
+        let error = |applied| Err(Error::new(Cause::Server, "as the test says").applied(applied));
+        match request {
+            3 => return error(Applied::No),
+            7 => return error(Applied::Maybe),
+            _ => {}
+        }
         let is_first = self.of.seen.lock().unwrap().is_empty();
         for (device, index) in batch.runs().iter().flat_map(|run| run.indices().map(|index| (run.device, index))) {
-            let is_new = self.of.seen.lock().unwrap().insert((device, index));
+            let (is_new, seen) = {
+                let mut seen = self.of.seen.lock().unwrap();
+                (seen.insert((device, index)), seen.len())
+            };
             let is_once = !self.of.dataset.twice().unwrap().is_of(device, index);
-            let times = match self.of.lie {
-                Lie::KeepsOne => u32::from(is_new),
-                Lie::DoublesOthers => 1 + u32::from(is_first && is_once),
+            let times = match self.of.does {
+                Does::LosesOne if is_new && is_once && request != 5 => {
+                    u32::from(seen <= 100 || self.of.lost.swap(true, Ordering::Relaxed))
+                }
+                Does::KeepsOne | Does::KeepsOneAndFails | Does::LosesOne => u32::from(is_new),
+                Does::KeepsBoth => 1,
+                Does::DoublesOthers => 1 + u32::from(is_first && is_once),
             };
             (0..times).for_each(|_| self.of.dataset.fill(Run { device, first: index, count: 1 }, &mut stored));
         }
-        let acknowledged = self.inner.write(&stored).await?;
-        Ok(Acknowledged { points: batch.len() as u64, ..acknowledged })
+        let acknowledged = if stored.is_empty() { None } else { Some(self.inner.write(&stored).await?) };
+        match request {
+            5 => error(Applied::Maybe),
+            _ => Ok(Acknowledged { points: batch.len() as u64, ..acknowledged.unwrap_or_default() }),
+        }
     }
+}
+
+fn of_memory(says: Duplicates, does: Does) -> Outcome {
+    let mut info = backend("memory").info().clone();
+    info.capabilities.duplicates = says;
+    let liar: &'static Liar = Box::leak(Box::new(Liar { info, does }));
+    run_fully(liar, LOAD, &[HALF_AT_ONCE, "phases.preload=20"])
+}
+
+fn is_of(outcome: &Outcome, what: fn(&Reason) -> bool) -> bool {
+    outcome.verdict.reasons.iter().any(what)
+}
+
+fn is_of_counts(reason: &Reason) -> bool {
+    matches!(reason, Reason::Stored { .. })
+}
+
+fn is_of_audit(reason: &Reason) -> bool {
+    matches!(reason, Reason::Audit { .. })
 }
 
 #[test]
 fn a_database_that_keeps_one_of_two_or_doubles_others_is_found_out() {
-    for lie in [Lie::KeepsOne, Lie::DoublesOthers] {
-        let liar: &'static Liar = Box::leak(Box::new(Liar(lie)));
-        let outcome = run_fully(liar, LOAD, &[HALF_AT_ONCE]);
+    for does in [Does::KeepsOne, Does::DoublesOthers] {
+        let outcome = of_memory(Duplicates::Keep, does);
         let found = findings(&outcome);
         let [lost, duplicate] = [FindingKind::Lost, FindingKind::Duplicate].map(|kind| found.count(kind));
         let stored = outcome.stored.counts.unwrap().points;
-        match lie {
-            Lie::KeepsOne => {
+        let sent = outcome.preloaded_points + outcome.points.acked;
+        match does {
+            Does::DoublesOthers => assert!((1..=60).contains(&duplicate) && lost == 0, "{duplicate} {lost}"),
+            _ => {
                 assert_eq!((lost, duplicate), (outcome.points.sent_again, 0));
-                assert_eq!(stored, outcome.points.acked - outcome.points.sent_again);
+                assert_eq!(stored, sent - outcome.points.sent_again);
             }
-            Lie::DoublesOthers => assert!((1..=7).contains(&duplicate) && lost == 0, "{duplicate} {lost}"),
         }
-        let is = |what: fn(&Reason) -> bool| outcome.verdict.reasons.iter().any(what);
-        assert!(is(|reason| matches!(reason, Reason::Stored { .. })), "{lie:?}: {:?}", outcome.verdict);
-        assert!(is(|reason| matches!(reason, Reason::Audit { .. })), "{lie:?}: {:?}", outcome.verdict);
+        assert!(is_of(&outcome, is_of_counts) && is_of(&outcome, is_of_audit), "{does:?}: {:?}", outcome.verdict);
     }
+}
+
+#[test]
+fn where_one_of_two_is_kept_each_datapoint_has_to_be_there_once() {
+    for says in [Duplicates::Overwrite, Duplicates::Reject] {
+        let outcome = of_memory(says, Does::KeepsOne);
+        let (points, once) =
+            (outcome.points, outcome.preloaded_points + outcome.points.acked - outcome.points.sent_again);
+        assert!(points.sent_again > 0 && points.acked == points.sent, "{points:?}");
+        assert_eq!(outcome.stored.replaced, Replaced { acked: points.sent_again, sent: points.sent_again });
+        assert_eq!((outcome.stored.counts.unwrap().points, findings(&outcome).right()), (once, once));
+        assert!(!is_of(&outcome, is_of_counts) && !is_of(&outcome, is_of_audit), "{:?}", outcome.verdict);
+
+        let both = of_memory(says, Does::KeepsBoth);
+        assert_eq!(findings(&both).count(FindingKind::Duplicate), both.points.sent_again);
+        assert!(is_of(&both, is_of_counts) && is_of(&both, is_of_audit), "{:?}", both.verdict);
+    }
+}
+
+/// Whatever becomes of the first send or the second, so many are expected as were stored, and one that lacks is missed.
+#[test]
+fn where_one_of_two_is_kept_failures_do_not_blur_the_count() {
+    let outcome = of_memory(Duplicates::Overwrite, Does::KeepsOneAndFails);
+    let (points, replaced) = (outcome.points, outcome.stored.replaced);
+    assert!(points.failed > 0 && points.unknown > 0 && replaced.acked > 0, "{points:?}");
+    assert!(replaced.acked < points.sent_again && replaced.sent > replaced.acked, "{replaced:?} {points:?}");
+    let found = findings(&outcome);
+    let in_doubt = [FindingKind::UnknownPresent, FindingKind::UnknownAbsent].map(|kind| found.count(kind));
+    let sends = outcome.preloaded_points + points.acked;
+    assert_eq!(found.right(), sends - replaced.acked);
+    assert_eq!(in_doubt.iter().sum::<u64>() + found.right(), sends + points.unknown - replaced.sent);
+    assert_eq!(outcome.stored.counts.unwrap().points, found.right() + in_doubt[0]);
+    assert!(!is_of(&outcome, is_of_counts) && !is_of(&outcome, is_of_audit), "{:?}", outcome.verdict);
+
+    let loses = of_memory(Duplicates::Overwrite, Does::LosesOne);
+    assert_eq!(findings(&loses).count(FindingKind::Lost), 1);
+    assert!(is_of(&loses, is_of_audit), "{:?}", loses.verdict);
 }
