@@ -190,7 +190,7 @@ mod tests {
         let dataset =
             config.with("twice", serde_json::json!({ "share": 0.25, "after": "1s" })).open(1, 0, 3, Path::new("."));
         let dataset = dataset.unwrap();
-        let fates = |in_doubt, fate, again| {
+        let fates = |in_doubt: bool, fate, again| {
             let history = History { dataset: Arc::clone(&dataset), devices: 2, positions: 150 };
             let rows = ExpectedRows::new(Arc::clone(&dataset), exact());
             let mut rows = rows.with_second_sends(true, in_doubt.then_some(history));

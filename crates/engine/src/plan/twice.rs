@@ -1,6 +1,6 @@
 //! Whether a workload can send datapoints twice and still be told what is stored.
 
-use crate::profile::Profile;
+use crate::profile::{OperationConfig, Profile};
 use iotbench_core::{Backend, Duplicates, Layout};
 use iotbench_simulator::Dataset;
 
@@ -28,7 +28,7 @@ pub(super) fn check(
             info.name
         ));
     }
-    if profile.groups.iter().flat_map(|group| &group.operations).any(|operation| operation.is_read()) {
+    if profile.groups.iter().flat_map(|group| &group.operations).any(OperationConfig::is_read) {
         return Err("what is read is not held against datapoints that are stored twice: leave the key out, or the operations that read".into());
     }
     Ok(())
