@@ -41,5 +41,6 @@ mod tampered;
 mod tampering;
 mod tls;
 mod tuning;
+mod twice;
 mod verify;
 mod via;

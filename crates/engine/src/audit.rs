@@ -4,15 +4,19 @@
 //! all that it holds of some devices, ordered by device and time. Both sides are ascending, so that one walk over them names
 //! every difference exactly, in memory that does not grow with either.
 
+mod account;
 mod auditor;
 mod expected;
 mod findings;
 mod merge;
+mod once;
 mod pieces;
 mod re_verify;
+mod windows;
 
 pub use auditor::{AuditRequest, Auditor};
 pub use findings::{FindingRange, Findings, Kind as FindingKind};
+pub(crate) use once::SentOnce;
 pub use re_verify::{ReVerified, ReVerifyError, re_verify};
 
 use serde::{Deserialize, Serialize};

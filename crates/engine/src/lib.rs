@@ -96,7 +96,7 @@ pub use observer::{CountersSecond, Event, Observer, Second};
 pub use operation_record::OperationRecord;
 pub use outcome::{
     Capacity, ClientFigures, DataDisk, Emptied, MachineFigures, Measured, NoQuantile, NotValid, Others, Outcome, Phase,
-    Preconditioning, ReadFigures, SecondFigures, StepConditions, StepFigures, StepJudgement, StepResponse,
+    Preconditioning, ReadFigures, Replaced, SecondFigures, StepConditions, StepFigures, StepJudgement, StepResponse,
     StorageProbing, Stored, TargetFacts,
 };
 pub use overrides::{ArrivalOverride, Overrides, SearchOverride};

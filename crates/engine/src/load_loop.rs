@@ -172,11 +172,14 @@ impl LoadLoop {
     }
 
     async fn start(&mut self, lane: Lane, due: Due) {
-        let Taken { place, draw } = self.parts.source.taken();
+        let Taken { place, draw, again } = self.parts.source.taken();
         let kind = self.parts.operations.first_kind + place;
         let (number, points) = (lane.number, lane.exchange.operation.len());
         let sent_ns = self.parts.clock.now_ns();
         let own_delay_ns = self.record_start(kind, due, sent_ns, points as u64);
+        if again > 0 {
+            self.parts.recorder.send_again(sent_ns, again);
+        }
         let operation = self.parts.operations.mix.at(place);
         let is_read = operation.question().is_some();
         let sequence = (!is_read).then(|| Sequence::new(operation, points, sent_ns)).flatten().map(Box::new);

@@ -127,10 +127,21 @@ pub struct Stored {
     pub counts: Option<Counts>,
     /// What was dropped on purpose, so that each step of a ramp began with an empty database.
     pub emptied: Emptied,
+    /// Sends that add nothing to what is stored, because the database keeps one of two equal datapoints.
+    pub replaced: Replaced,
     /// What became of each datapoint; `None`: the database stores nothing that could be read again.
     pub ledger: Option<Ledger>,
     /// What is stored, held against the ledger; `None`: it was not read back.
     pub audit: Option<Audit>,
+}
+
+/// Sends of datapoints that had been sent before, to a database that keeps one of the two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Replaced {
+    /// Acknowledged, of what another acknowledged send had stored.
+    pub acked: u64,
+    /// Acknowledged or unknown, of what another such send may have stored.
+    pub sent: u64,
 }
 
 /// What was read, and whether it was right.

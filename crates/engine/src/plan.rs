@@ -21,6 +21,7 @@ mod shape;
 mod shortened;
 mod state;
 mod trace;
+mod twice;
 mod whose;
 
 pub use forecast::Forecast;
@@ -263,6 +264,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
     };
     let schema = profile.dataset.schema(&*dataset, seed)?;
     backend.info().fit(layout, &schema, dataset.resolution_ns())?;
+    twice::check(&profile, &*dataset, layout, backend).map_err(|message| fail("dataset.twice", message))?;
     let mut settings = check::settings(&profile, backend.info().name).map_err(|m| fail("backend", m))?;
     if backend.info().recipe.is_some() {
         // For who starts the server.

@@ -18,7 +18,7 @@ use partly_open::{PartlyOpenSource, Sessions};
 
 use crate::{read::Draw, slice::UserTime};
 use iotbench_core::{Batch, Left, Run, Source};
-use iotbench_simulator::Dataset;
+use iotbench_simulator::{Dataset, Sends, Twice};
 use std::sync::Arc;
 use stretch::Stretch;
 pub use stretch::Stretches;
@@ -30,6 +30,8 @@ pub struct Taken {
     pub place: usize,
     /// Whose it is and which of his, or of the whole schedule, from 0: what a question is drawn from.
     pub draw: Draw,
+    /// How many of its datapoints are second sends.
+    pub again: u64,
 }
 
 /// A source that says which of its group's operations it gives.
@@ -53,7 +55,8 @@ pub trait Feed: Source {
     }
 }
 
-/// Fills batches from a dataset, by positions in the devices' sending orders.
+/// Fills batches from a dataset, by positions in the devices' sending orders; in a load whose devices send some datapoints
+/// twice a second send has a position too.
 #[derive(Debug)]
 pub struct Filler {
     dataset: Arc<dyn Dataset>,
@@ -61,13 +64,22 @@ pub struct Filler {
     preload: u64,
     /// The dataset's number of the device 0 of whoever fills.
     first_device: u32,
+    /// What is sent twice.
+    twice: Option<Twice>,
+    /// Second sends since this was asked last.
+    again: u64,
     runs: Vec<Run>,
 }
 
 impl Filler {
-    /// A filler whose position 0 comes after `preload` datapoints of each device.
+    /// A filler whose position 0 comes after `preload` datapoints of each device, and that sends each datapoint once.
     pub fn new(dataset: Arc<dyn Dataset>, preload: u64) -> Self {
-        Self { dataset, preload, first_device: 0, runs: Vec::new() }
+        Self { dataset, preload, first_device: 0, twice: None, again: 0, runs: Vec::new() }
+    }
+
+    /// The same of a load, which sends some datapoints twice where the dataset says so, those of the preload among them.
+    pub fn of_load(self) -> Self {
+        Self { twice: self.dataset.twice(), ..self }
     }
 
     /// The same for a group whose devices are numbered from this one of the dataset's on.
@@ -84,10 +96,25 @@ impl Filler {
     pub fn fill(&mut self, device: u32, first: u64, count: u32, batch: &mut Batch) {
         self.runs.clear();
         let device = self.first_device + device;
-        self.dataset.sending_order(device, self.preload + first, count, &mut self.runs);
+        match self.twice {
+            None => self.dataset.sending_order(device, self.preload + first, count, &mut self.runs),
+            Some(twice) => {
+                let (dataset, runs, again) = (&*self.dataset, &mut self.runs, &mut self.again);
+                let send = twice.sends_before(device, self.preload) + first;
+                twice.tell(device, send, count, &mut |Sends { first, count, is_second }| {
+                    dataset.sending_order(device, first, count, runs);
+                    *again += u64::from(is_second);
+                });
+            }
+        }
         for &run in &self.runs {
             self.dataset.fill(run, batch);
         }
+    }
+
+    /// How many second sends were appended since this was asked last.
+    pub fn take_again(&mut self) -> u64 {
+        std::mem::take(&mut self.again)
     }
 
     /// Appends what an operation of so many requests sends of its stretch, request by request, each with `count`
@@ -105,7 +132,9 @@ impl Filler {
     pub fn positions_by(&self, device: u32, now_ns: u64) -> u64 {
         let device = self.first_device + device;
         let index = self.dataset.index_at(device, self.planned_ns(now_ns).saturating_add(1));
-        self.dataset.positions_before(device, index).saturating_sub(self.preload)
+        let due = self.dataset.positions_before(device, index);
+        let before = |position| self.twice.map_or(position, |twice| twice.sends_before(device, position));
+        before(due).saturating_sub(before(self.preload))
     }
 
     /// Whether a device has no datapoint planned after a time since the run's start.
@@ -122,11 +151,15 @@ impl Filler {
         self.dataset.origin_ns().saturating_add(preload_ns).saturating_add(now_ns)
     }
 
-    /// The planned time of what a device sends at a position, in nanoseconds since the Unix epoch.
+    /// The planned time of what a device sends at a position, in nanoseconds since the Unix epoch; of a second send that of what it
+    /// is sent with.
     pub fn timestamp_ns(&mut self, device: u32, position: u64) -> i64 {
         self.runs.clear();
         let device = self.first_device + device;
-        self.dataset.sending_order(device, self.preload + position, 1, &mut self.runs);
+        let slot = self.twice.map_or(self.preload + position, |twice| {
+            twice.slot(device, twice.sends_before(device, self.preload) + position)
+        });
+        self.dataset.sending_order(device, slot, 1, &mut self.runs);
         self.runs.first().map_or(i64::MAX, |run| self.dataset.timestamp_ns(device, run.first))
     }
 }

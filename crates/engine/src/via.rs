@@ -20,7 +20,7 @@ pub(crate) use account::Account;
 pub(crate) use threads::{WayPlan, WayThreads};
 
 use crate::{
-    plan::{GroupPlan, Load, Plan},
+    plan::{GroupPlan, Load, Planned},
     source::MakeSource,
 };
 use async_channel::{Receiver, bounded};
@@ -60,13 +60,23 @@ pub enum CannotBeCarried {
         "a search ends one load before it begins the next, and what a broker holds cannot be told: give a fixed load"
     )]
     Search,
+    /// Datapoints that are sent twice.
+    #[error(
+        "dataset.twice: a broker may deliver messages twice by itself, and the two are not told apart: leave the key out, or give the \
+         load without --via"
+    )]
+    Twice,
 }
 
 /// Checks that devices of a plan can publish what they send.
 ///
 /// # Errors
 /// The first group that cannot, and why.
-pub fn can_be_carried(plan: &Plan) -> Result<(), CannotBeCarried> {
+pub fn can_be_carried(planned: &Planned) -> Result<(), CannotBeCarried> {
+    let plan = &planned.plan;
+    if planned.dataset.twice().is_some() {
+        return Err(CannotBeCarried::Twice);
+    }
     if plan.ramp.is_some() {
         return Err(CannotBeCarried::Search);
     }

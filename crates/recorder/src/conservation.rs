@@ -88,6 +88,9 @@ pub struct PointCounts {
     pub undelivered: u64,
     /// Sent.
     pub sent: u64,
+    /// Those of them that were sent a second time because the dataset says so: no term of a sum.
+    #[serde(default)]
+    pub sent_again: u64,
     /// Acknowledged.
     pub acked: u64,
     /// Definitely not stored.
@@ -104,6 +107,7 @@ impl PointCounts {
         add(&mut self.pending, other.pending);
         add(&mut self.undelivered, other.undelivered);
         add(&mut self.sent, other.sent);
+        add(&mut self.sent_again, other.sent_again);
         add(&mut self.acked, other.acked);
         add(&mut self.failed, other.failed);
         add(&mut self.unknown, other.unknown);
@@ -117,18 +121,22 @@ impl PointCounts {
         self.pending = self.generated - self.sent - self.dropped - self.undelivered;
     }
 
-    /// Checks generated = dropped + pending + undelivered + sent and sent = acked + failed + unknown.
+    /// Checks generated = dropped + pending + undelivered + sent, sent = acked + failed + unknown, and that no more are second sends
+    /// than were sent.
     ///
     /// # Errors
     /// Every identity that does not hold, with its numbers.
     pub fn check(&self) -> Result<(), Vec<ConservationError>> {
-        let Self { generated, dropped, pending, undelivered, sent, acked, failed, unknown } = *self;
+        let Self { generated, dropped, pending, undelivered, sent, sent_again, acked, failed, unknown } = *self;
         let mut errors = Vec::new();
         if u128::from(generated) != sum(&[dropped, pending, undelivered, sent]) {
             errors.push(ConservationError::Generated { generated, dropped, pending, undelivered, sent });
         }
         if u128::from(sent) != sum(&[acked, failed, unknown]) {
             errors.push(ConservationError::Sent { sent, acked, failed, unknown });
+        }
+        if sent_again > sent {
+            errors.push(ConservationError::SentAgain { sent_again, sent });
         }
         none_or(errors)
     }
@@ -160,6 +168,9 @@ pub enum ConservationError {
     /// sent = acked + failed + unknown
     #[error("sent {sent} is not acked {acked} + failed {failed} + unknown {unknown} datapoints")]
     Sent { sent: u64, acked: u64, failed: u64, unknown: u64 },
+    /// sent again ≤ sent
+    #[error("sent again {sent_again} is more than sent {sent} datapoints")]
+    SentAgain { sent_again: u64, sent: u64 },
 }
 
 fn add(sum: &mut u64, more: u64) {
@@ -189,8 +200,17 @@ mod tests {
         undelivered: 3,
         censored: 4,
     };
-    const POINTS: PointCounts =
-        PointCounts { generated: 16, dropped: 2, pending: 1, undelivered: 4, sent: 9, acked: 5, failed: 3, unknown: 1 };
+    const POINTS: PointCounts = PointCounts {
+        generated: 16,
+        dropped: 2,
+        pending: 1,
+        undelivered: 4,
+        sent: 9,
+        sent_again: 9,
+        acked: 5,
+        failed: 3,
+        unknown: 1,
+    };
 
     #[test]
     fn sound_counts_pass() {
@@ -217,12 +237,13 @@ mod tests {
             change(&mut counts);
             assert!(counts.check().is_err(), "term {term}");
         }
-        let points: [fn(&mut PointCounts); 8] = [
+        let points: [fn(&mut PointCounts); 9] = [
             |c| c.generated += 1,
             |c| c.dropped += 1,
             |c| c.pending += 1,
             |c| c.undelivered += 1,
             |c| c.sent += 1,
+            |c| c.sent_again += 1,
             |c| c.acked += 1,
             |c| c.failed += 1,
             |c| c.unknown += 1,
@@ -259,6 +280,7 @@ mod tests {
             pending: 300,
             undelivered: 4_000,
             sent: 5,
+            sent_again: 2,
             acked: 60,
             failed: 700,
             unknown: 8_000,
@@ -269,6 +291,7 @@ mod tests {
             pending: 301,
             undelivered: 4_004,
             sent: 14,
+            sent_again: 11,
             acked: 65,
             failed: 703,
             unknown: 8_001,

@@ -83,6 +83,11 @@ impl Recorder {
         self.note(kind, intended_ns, sent_ns, count, |recording| recording.load_mut().started += 1);
     }
 
+    /// Of the datapoints of an operation that was sent at `sent_ns` so many are sent a second time.
+    pub fn send_again(&mut self, sent_ns: u64, points: u64) {
+        self.window_at(sent_ns).counts.points.sent_again += points;
+    }
+
     /// A started operation ended. One without an answer is given up at the timing's last instant: its response time is at least
     /// the time until then.
     #[inline]

@@ -282,10 +282,20 @@ fn balanced(counts: LoadCounts) -> LoadCounts {
 
 /// The same of datapoints.
 fn balanced_points(counts: PointCounts) -> PointCounts {
-    let PointCounts { dropped, acked, failed, .. } = counts;
+    let PointCounts { dropped, acked, failed, sent_again, .. } = counts;
     let sent = counts.sent.max(acked.saturating_add(failed).saturating_add(counts.unknown));
     let generated = counts.generated.max(sent.saturating_add(dropped));
     let unknown = sent.saturating_sub(acked).saturating_sub(failed);
     let pending = generated.saturating_sub(sent).saturating_sub(dropped);
-    PointCounts { generated, dropped, pending, undelivered: 0, sent, acked, failed, unknown }
+    PointCounts {
+        generated,
+        dropped,
+        pending,
+        undelivered: 0,
+        sent,
+        sent_again: sent_again.min(sent),
+        acked,
+        failed,
+        unknown,
+    }
 }

@@ -69,7 +69,7 @@ pub fn check_via(options: &SessionOptions, jobs: &[Job<'_>]) -> Result<(), Sessi
     }
     let nowhere = Place::nowhere();
     for planned in jobs.iter().flat_map(|job| job.plans("check", &nowhere)) {
-        can_be_carried(&planned?.plan)?;
+        can_be_carried(&planned?)?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! What a dataset is to the rest of the program.
 
+use crate::Twice;
 use iotbench_core::{Batch, Run, Schema};
 
 /// Devices of one kind and everything they will ever measure.
@@ -42,6 +43,16 @@ pub trait Dataset: Send + Sync + std::fmt::Debug {
     fn positions_before(&self, device: u32, index: u64) -> u64 {
         let _ = device;
         index
+    }
+
+    /// The position of a datapoint that is not missing in the sending order.
+    fn position_of(&self, device: u32, index: u64) -> u64 {
+        self.positions_before(device, index)
+    }
+
+    /// Which datapoints a load sends a second time; `None`: it sends each once, as a history always does.
+    fn twice(&self) -> Option<Twice> {
+        None
     }
 
     /// How many datapoints a device has; `None` means endless (a recording ends).

@@ -1,7 +1,8 @@
-//! What goes wrong between a device and a database, for every simulated dataset: gaps, late datapoints, scrambled stretches.
+//! What goes wrong between a device and a database, for every simulated dataset: gaps, late datapoints, scrambled stretches,
+//! datapoints that are sent twice.
 
 use crate::{
-    Dataset, ParameterError,
+    Dataset, ParameterError, Twice,
     config::typed,
     datasets::{nanoseconds, share},
     sending_order::{Gaps, Late, MAX_WINDOW, Scrambled, SendingOrder},
@@ -31,6 +32,11 @@ pub const COMMON_PARAMETERS: &[Setting] = &[
         default: "",
         help: "scrambled stretches: { share = 0.05, window = 8 }; a window has 2 to 64 datapoints",
     },
+    Setting {
+        key: "twice",
+        default: "",
+        help: "datapoints that a load sends a second time, the same: { share = 0.01, after = \"30s\" }; one in n is",
+    },
 ];
 
 /// Those of them that are about the way.
@@ -43,6 +49,7 @@ pub(crate) struct DirtyData {
     gaps: Option<GapsConfig>,
     late: Option<LateConfig>,
     out_of_order: Option<OutOfOrderConfig>,
+    twice: Option<TwiceConfig>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -66,6 +73,13 @@ struct OutOfOrderConfig {
     window: u32,
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TwiceConfig {
+    share: f64,
+    after: SignedDuration,
+}
+
 impl DirtyData {
     /// Takes their keys out of a dataset's parameters.
     pub(crate) fn take(parameters: &mut Settings) -> Result<Self, ParameterError> {
@@ -80,10 +94,11 @@ impl DirtyData {
         let gaps = self.gaps.map(|gaps| gaps.meant(period_ns)).transpose()?;
         let late = self.late.map(|late| late.meant(period_ns)).transpose()?;
         let scrambled = self.out_of_order.map(|scrambled| scrambled.meant()).transpose()?;
-        if gaps.is_none() && late.is_none() && scrambled.is_none() {
+        let twice = self.twice.map(|twice| twice.meant(period_ns, seed)).transpose()?;
+        if gaps.is_none() && late.is_none() && scrambled.is_none() && twice.is_none() {
             return Ok(dataset);
         }
-        Ok(Arc::new(Dirty { dataset, order: SendingOrder::new(seed, gaps, late, scrambled) }))
+        Ok(Arc::new(Dirty { dataset, order: SendingOrder::new(seed, gaps, late, scrambled), twice }))
     }
 }
 
@@ -110,6 +125,13 @@ impl OutOfOrderConfig {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1 of 2^64, cut off there")]
         let share = (share("out_of_order.share", self.share)? * 18_446_744_073_709_551_616.0) as u64;
         Ok(Scrambled { share, window: self.window })
+    }
+}
+
+impl TwiceConfig {
+    fn meant(&self, period_ns: i64, seed: u64) -> Result<Twice, ParameterError> {
+        let after = datapoints("twice.after", self.after, period_ns)?;
+        Ok(Twice::new(seed, blocks("twice.share", self.share, 1)?, after))
     }
 }
 
@@ -142,6 +164,7 @@ fn blocks(key: &str, share: f64, length: u64) -> Result<u64, ParameterError> {
 struct Dirty {
     dataset: Arc<dyn Dataset>,
     order: SendingOrder,
+    twice: Option<Twice>,
 }
 
 impl Dataset for Dirty {
@@ -179,6 +202,14 @@ impl Dataset for Dirty {
 
     fn positions_before(&self, device: u32, index: u64) -> u64 {
         self.order.positions_before(device, index)
+    }
+
+    fn position_of(&self, device: u32, index: u64) -> u64 {
+        self.order.position_of(device, index)
+    }
+
+    fn twice(&self) -> Option<Twice> {
+        self.twice
     }
 
     fn device_name(&self, device: u32, out: &mut String) {

@@ -48,6 +48,7 @@ mod sending_order;
 mod simulated;
 mod tags;
 mod text_file;
+mod twice;
 
 pub use config::{DEFAULT_ORIGIN_NS, DatasetConfig, DatasetError, DatasetInfo, Opening, ParameterError};
 pub use dataset::Dataset;
@@ -57,3 +58,4 @@ pub use encode::{Encoder, Format, UnknownFormat};
 pub use learn::{LearnOptions, Learned, Likeness, learn};
 pub use recording::RecordingError;
 pub use text_file::{open_regular, read_regular, read_regular_text};
+pub use twice::{Sends, Twice};

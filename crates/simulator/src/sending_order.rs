@@ -78,6 +78,15 @@ impl SendingOrder {
         self.gaps.map_or(position, |g| g.index(hash.derive(0), position))
     }
 
+    /// The position at which a device sends an index that is not missing.
+    #[must_use]
+    pub fn position_of(&self, device: u32, index: u64) -> u64 {
+        let hash = self.hash.derive(device.into());
+        let position = self.gaps.map_or(index, |g| g.present_before(hash.derive(0), index));
+        let position = self.late.map_or(position, |l| l.position(hash.derive(1), position));
+        self.scrambled.map_or(position, |s| s.place_of(hash.derive(2), position))
+    }
+
     /// How many datapoints before an index are not missing.
     #[must_use]
     pub fn positions_before(&self, device: u32, index: u64) -> u64 {
@@ -140,23 +149,46 @@ impl Late {
             _ => slot,
         }
     }
+
+    /// The position at which an index is sent.
+    fn position(self, hash: CounterHash, index: u64) -> u64 {
+        if !self.is_late(hash, index) {
+            return self.sent_before(hash, index);
+        }
+        let slot = index + self.by;
+        self.sent_before(hash, slot) + u64::from(!self.is_late(hash, slot))
+    }
 }
 
 impl Scrambled {
-    /// A cyclic permutation (Sattolo 1986) of a stretch: no datapoint stays in its place.
+    /// What is sent at a position.
     fn position(self, hash: CounterHash, position: u64) -> u64 {
         let window = u64::from(self.window);
         let (stretch, within) = (position / window, position % window);
-        let hash = hash.derive(stretch);
+        let Some(places) = self.places(hash.derive(stretch)) else { return position };
+        let place = usize::try_from(within).ok().and_then(|i| places.get(i));
+        stretch * window + place.copied().unwrap_or(within)
+    }
+
+    /// The position at which that is sent: the inverse of [`position`](Self::position).
+    fn place_of(self, hash: CounterHash, position: u64) -> u64 {
+        let window = u64::from(self.window);
+        let (stretch, within) = (position / window, position % window);
+        let Some(places) = self.places(hash.derive(stretch)) else { return position };
+        let place = (0..).zip(places).find_map(|(place, sent): (u64, u64)| (sent == within).then_some(place));
+        stretch * window + place.unwrap_or(within)
+    }
+
+    /// A cyclic permutation (Sattolo 1986) of a stretch: no datapoint stays in its place. `None`: it is not scrambled.
+    fn places(self, hash: CounterHash) -> Option<[u64; MAX_WINDOW as usize]> {
         if hash.at(0) >= self.share {
-            return position;
+            return None;
         }
         let mut places: [u64; MAX_WINDOW as usize] = std::array::from_fn(|i| i as u64);
         for last in (1..self.window).rev() {
             places.swap(last as usize, below(hash.at(last.into()), last) as usize);
         }
-        let place = usize::try_from(within).ok().and_then(|i| places.get(i));
-        stretch * window + place.copied().unwrap_or(within)
+        Some(places)
     }
 }
 
@@ -214,6 +246,17 @@ mod tests {
             let sent: Vec<u64> = runs.iter().flat_map(Run::indices).collect();
             let expected: Vec<u64> = (first..first + 500).map(|p| order.index(1, p)).collect();
             prop_assert_eq!(sent, expected);
+        }
+
+        #[test]
+        fn the_position_of_what_is_sent_is_where_it_is_sent(
+            seed: u64, device: u32, gaps in option::of(gaps()), late in option::of(late()), scrambled in option::of(scrambled()),
+            first in 0_u64..1 << 40
+        ) {
+            let order = SendingOrder::new(seed, gaps, late, scrambled);
+            for position in (0..500).chain(first..first + 500) {
+                prop_assert_eq!(order.position_of(device, order.index(device, position)), position);
+            }
         }
 
         #[test]

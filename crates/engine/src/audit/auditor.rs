@@ -2,10 +2,12 @@
 
 use super::{
     Audit, AuditScope,
-    expected::{Account, Expected, ExpectedRows},
+    account::Account,
+    expected::{Expected, ExpectedRows},
     findings::{Findings, Kind},
     merge::Merge,
     pieces::{Piece, sampled},
+    windows::Windows,
 };
 use crate::{
     caught::caught,
@@ -28,10 +30,8 @@ const SAMPLE_DEVICES: u32 = 32;
 const SAMPLE_TIME: Duration = Duration::from_secs(10);
 /// An audit ends after so many datapoints that cannot be read.
 const MAX_UNREADABLE: u64 = 1_000;
-/// Devices whose ranges are held at once.
-const WINDOW: u32 = 1 << 15;
 /// Ranges that are held at once, about 100 bytes each.
-const MAX_RANGES: usize = 1 << 19;
+pub(super) const MAX_RANGES: usize = 1 << 19;
 /// Runs of datapoints that the history of a device may come in.
 const MAX_RUNS: u64 = 1 << 24;
 /// Of the seed, the number that the draw of devices begins with.
@@ -110,7 +110,9 @@ impl<'a> Auditor<'a> {
             return Err(too_scattered());
         }
         let exactness = Exactness::new(request.capabilities.domain, false);
+        let keeps_both = request.capabilities.duplicates == Duplicates::Keep;
         let expected = ExpectedRows::new(Arc::clone(&request.dataset), exactness);
+        let expected = expected.with_second_sends(keeps_both, (!summary.ended).then(|| history.clone()));
         let signals = (0..).take(request.dataset.schema().width()).collect();
         let ends = (request.scope == AuditScope::Sample).then(|| Instant::now() + SAMPLE_TIME);
         let findings = Findings::default();
@@ -165,18 +167,9 @@ impl<'a> Auditor<'a> {
     }
 
     async fn all(&mut self, reader: &mut dyn Reader) -> Result<(), Cut> {
-        let (mut first, most, mut length) = (0, self.request.plan.table.devices, WINDOW);
-        while first < most {
-            let window = first..most.min(first.saturating_add(length));
-            let ranges = self.request.ledger.ranges(&|device| window.contains(&device), MAX_RANGES);
-            match ranges.map_err(|e| damaged(&e))? {
-                Some(ranges) => {
-                    first = window.end;
-                    self.window(reader, window, &ranges).await?;
-                }
-                None if window.len() > 1 => length = (length / 2).max(1),
-                None => return Err(too_scattered().into()),
-            }
+        let mut windows = Windows::of(self.request.plan.table.devices);
+        while let Some((devices, ranges)) = windows.next(self.request.ledger)? {
+            self.window(reader, devices, &ranges).await?;
         }
         Ok(())
     }
@@ -195,7 +188,10 @@ impl<'a> Auditor<'a> {
     }
 
     fn account<'b>(&'b self, ranges: &'b FateRanges) -> Account<'b> {
-        Account { history: &self.history, summary: self.summary, ranges, may_come_late: self.request.may_lose }
+        let may_come_late = self.request.may_lose;
+        let keeps_both =
+            self.request.capabilities.duplicates == Duplicates::Keep && self.request.dataset.twice().is_some();
+        Account { history: &self.history, summary: self.summary, ranges, may_come_late, keeps_both }
     }
 
     /// Looks at a piece in some of its stretches of time.
@@ -274,7 +270,7 @@ impl<'a> Auditor<'a> {
     fn note_unreadable(&mut self, piece: &Piece, range: TimeRange, error: &Error) -> Result<(), Cut> {
         self.expected.begin(piece.segments.iter().cloned(), range);
         match self.expected.peek() {
-            Some(Expected { device, timestamp_ns, fate }) => {
+            Some(Expected { device, timestamp_ns, fate, .. }) => {
                 let kind = if fate == Fate::Failed { Kind::Alien } else { Kind::Corrupt };
                 self.findings.note(kind, device, timestamp_ns, &error.message);
             }
@@ -301,11 +297,11 @@ fn drawn(seed: u64, devices: u32) -> BTreeSet<u32> {
     [0, devices - 1].into_iter().chain(drawn.take(SAMPLE_DEVICES as usize - 2)).collect()
 }
 
-fn damaged(error: &crate::ledger::LedgerError) -> Error {
+pub(super) fn damaged(error: &crate::ledger::LedgerError) -> Error {
     Error::new(Cause::Client, error.to_string())
 }
 
-fn too_scattered() -> Error {
+pub(super) fn too_scattered() -> Error {
     Error::new(Cause::Client, "what was acknowledged of the devices is in too many pieces to be held in memory")
 }
 

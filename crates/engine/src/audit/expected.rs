@@ -1,83 +1,39 @@
 //! What should be stored, ascending by device and time: the datapoints that the ledger names, recomputed block by block.
 
+use super::account::Segment;
 use crate::{
-    ledger::{Fate, FateRanges, LedgerSummary},
+    ledger::Fate,
     read::History,
     verify::{Exactness, indices_in},
 };
 use iotbench_core::{Batch, Chunk, Run, TimeRange, Value};
-use iotbench_simulator::Dataset;
+use iotbench_simulator::{Dataset, Twice};
 use std::{collections::VecDeque, ops::Range, sync::Arc};
 
 /// Datapoints recomputed at once.
 const BLOCK: u64 = 1024;
 
-/// Consecutive datapoints of one fate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Segment {
-    pub device: u32,
-    pub indices: Range<u64>,
-    pub fate: Fate,
-}
-
-/// What became of the datapoints of some devices.
-pub struct Account<'a> {
-    pub history: &'a History,
-    pub summary: LedgerSummary,
-    pub ranges: &'a FateRanges,
-    /// Whether what was acknowledged may still come after it was not waited for any longer.
-    pub may_come_late: bool,
-}
-
-impl Account<'_> {
-    /// The datapoints of a device, ascending and disjoint, without those that were dropped on purpose. The history was acknowledged; of a run that did not end, whatever
-    /// was reserved and has no other fate is unknown.
-    pub fn segments(&self, device: u32) -> Vec<Segment> {
-        let of = |fate| self.ranges.of(fate).of_device(device).map(move |indices| (indices, fate));
-        let mut found: Vec<_> = Fate::ALL.into_iter().flat_map(of).collect();
-        if self.may_come_late {
-            found.extend(self.ranges.dropped().of_device(device).map(|indices| (indices, Fate::Unknown)));
-        }
-        if self.summary.history.is_some() {
-            found.extend(self.history.indices(device).into_iter().map(|indices| (indices, Fate::Acked)));
-        }
-        found.sort_by_key(|(indices, _)| indices.start);
-        let mut segments: Vec<Segment> = Vec::with_capacity(found.len());
-        let mut end = 0;
-        // What comes after all time was never sent, whatever a ledger says.
-        let timeless = self.history.dataset.index_at(device, i64::MAX);
-        let mut add = |indices: Range<u64>, fate| {
-            let indices = indices.start..indices.end.min(timeless);
-            match segments.last_mut() {
-                _ if indices.is_empty() => {}
-                Some(last) if last.fate == fate && last.indices.end == indices.start => last.indices.end = indices.end,
-                _ => segments.push(Segment { device, indices, fate }),
-            }
-        };
-        for (indices, fate) in found {
-            if !self.summary.ended {
-                add(end..indices.start.max(end), Fate::Unknown);
-            }
-            // None is sent twice; should a ledger say so all the same, the first fate of it counts.
-            add(indices.start.max(end)..indices.end.max(end), fate);
-            end = end.max(indices.end);
-        }
-        if !self.summary.ended {
-            add(end..self.summary.reserved.max(end), Fate::Unknown);
-        }
-        segments
-    }
-}
-
 /// The datapoints of some segments, one after the other.
 pub struct ExpectedRows {
     dataset: Arc<dyn Dataset>,
     exactness: Exactness,
+    twice: Option<SentTwice>,
     segments: VecDeque<Segment>,
     batch: Batch,
+    /// The index of the batch's first datapoint.
+    first: u64,
     row: usize,
     device: u32,
     fate: Fate,
+    again: Option<Fate>,
+}
+
+/// What is to be known of second sends.
+struct SentTwice {
+    which: Twice,
+    keeps_both: bool,
+    /// What was there before a load of which one may have been sent and nothing told; `None`: all is told.
+    in_doubt: Option<History>,
 }
 
 /// The datapoint that comes next.
@@ -86,6 +42,15 @@ pub struct Expected {
     pub device: u32,
     pub timestamp_ns: i64,
     pub fate: Fate,
+    /// What became of it when it was sent a second time, where the database keeps both.
+    pub again: Option<Fate>,
+}
+
+impl Expected {
+    /// What became of each send of it that the database keeps.
+    pub fn fates(self) -> impl Iterator<Item = Fate> {
+        std::iter::once(self.fate).chain(self.again)
+    }
 }
 
 /// How a stored datapoint differs from what was sent.
@@ -100,7 +65,15 @@ pub enum Difference {
 impl ExpectedRows {
     pub fn new(dataset: Arc<dyn Dataset>, exactness: Exactness) -> Self {
         let batch = Batch::new(dataset.schema());
-        Self { dataset, exactness, segments: VecDeque::new(), batch, row: 0, device: 0, fate: Fate::Acked }
+        let (segments, fate) = (VecDeque::new(), Fate::Acked);
+        Self { dataset, exactness, twice: None, segments, batch, first: 0, row: 0, device: 0, fate, again: None }
+    }
+
+    /// The same of a load that sends some datapoints twice, where the dataset says so. `in_doubt`: the run did not end, so that a second
+    /// send may be stored of which nothing was told, but for those that were due in this history, which were never sent.
+    pub fn with_second_sends(self, keeps_both: bool, in_doubt: Option<History>) -> Self {
+        let twice = self.dataset.twice().map(|which| SentTwice { which, keeps_both, in_doubt });
+        Self { twice, ..self }
     }
 
     /// Begins with the parts of these segments that lie in a stretch of time, ascending by device and index.
@@ -108,11 +81,11 @@ impl ExpectedRows {
         self.segments.clear();
         self.batch.clear();
         self.row = 0;
-        for Segment { device, indices, fate } in segments {
+        for Segment { device, indices, fate, again } in segments {
             let asked = indices_in(&*self.dataset, device, range);
             let indices = indices.start.max(asked.start)..indices.end.min(asked.end);
             if !indices.is_empty() {
-                self.segments.push_back(Segment { device, indices, fate });
+                self.segments.push_back(Segment { device, indices, fate, again });
             }
         }
     }
@@ -123,7 +96,8 @@ impl ExpectedRows {
             let segment = self.segments.front_mut()?;
             let Range { start: first, end } = segment.indices;
             let count = u32::try_from((end - first).min(BLOCK)).unwrap_or(u32::MAX);
-            (self.device, self.fate, self.row) = (segment.device, segment.fate, 0);
+            (self.device, self.fate, self.again) = (segment.device, segment.fate, segment.again);
+            (self.first, self.row) = (first, 0);
             self.batch.clear();
             self.dataset.fill(Run { device: self.device, first, count }, &mut self.batch);
             segment.indices.start += u64::from(count);
@@ -133,7 +107,25 @@ impl ExpectedRows {
             }
         }
         let timestamp_ns = *self.batch.timestamps_ns().get(self.row)?;
-        Some(Expected { device: self.device, timestamp_ns, fate: self.fate })
+        let (fate, again) = self.fates();
+        Some(Expected { device: self.device, timestamp_ns, fate, again })
+    }
+
+    /// What became of the present datapoint, and of its second send: only what the dataset sends twice has one.
+    fn fates(&self) -> (Fate, Option<Fate>) {
+        let Some(twice) = &self.twice else { return (self.fate, None) };
+        let position = self.dataset.position_of(self.device, self.first + self.row as u64);
+        if !twice.which.is_of(self.device, position) {
+            return (self.fate, None);
+        }
+        let is_in_doubt = twice.in_doubt.as_ref().is_some_and(|history| {
+            self.device >= history.devices || twice.which.slot_of_second(position) >= history.positions
+        });
+        match self.fate {
+            Fate::Failed if is_in_doubt => (Fate::Unknown, None),
+            Fate::Failed => (Fate::Failed, None),
+            fate => (fate, self.again.or(is_in_doubt.then_some(Fate::Unknown)).filter(|_| twice.keeps_both)),
+        }
     }
 
     /// Goes on to the one after it.
@@ -170,82 +162,8 @@ fn told(signal: &str, stored: Option<Value<'_>>, sent: Option<Value<'_>>) -> Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::{Fates, Journal, Ledger, MemoryLedger};
     use iotbench_simulator::DatasetConfig;
     use std::path::Path;
-
-    /// Device 1 with these ranges of each fate, after a history of its first ten datapoints.
-    fn ledger(fates: &[(Fate, u64, u32)], ends: bool) -> Ledger {
-        let store = Arc::new(MemoryLedger::default());
-        let mut journal = Journal::begin(store.clone(), &"head").unwrap();
-        journal.history(2, 10).unwrap();
-        let mut noted = Fates::default();
-        for &(fate, first, count) in fates {
-            noted.note(fate, [Run { device: 1, first, count }]);
-        }
-        journal.note(&mut noted).unwrap();
-        journal.flush().unwrap();
-        if ends {
-            journal.end().unwrap();
-        }
-        Ledger::new(store)
-    }
-
-    fn segments(ledger: &Ledger, reserved: u64, may_come_late: bool) -> Vec<(Range<u64>, Fate)> {
-        let dataset = DatasetConfig::named("pmu").unwrap().open(1, 0, 3, Path::new(".")).unwrap();
-        let history = History { dataset, devices: 2, positions: 10 };
-        let summary = LedgerSummary { reserved, ..ledger.summary().unwrap() };
-        let ranges = ledger.ranges(&|_| true, 100).unwrap().unwrap();
-        let account = Account { history: &history, summary, ranges: &ranges, may_come_late };
-        account.segments(1).into_iter().map(|segment| (segment.indices, segment.fate)).collect()
-    }
-
-    const FATES: [(Fate, u64, u32); 4] =
-        [(Fate::Acked, 10, 5), (Fate::Unknown, 15, 2), (Fate::Failed, 20, 1), (Fate::Acked, 21, 3)];
-
-    #[test]
-    fn of_a_run_that_ended_each_datapoint_has_the_fate_that_was_told() {
-        let expected = [(0..15, Fate::Acked), (15..17, Fate::Unknown), (20..21, Fate::Failed), (21..24, Fate::Acked)];
-        assert_eq!(segments(&ledger(&FATES, true), 100, false), expected);
-    }
-
-    #[test]
-    fn of_a_run_that_did_not_end_all_that_was_reserved_is_unknown_unless_it_was_told() {
-        let expected = [
-            (0..15, Fate::Acked),
-            (15..20, Fate::Unknown),
-            (20..21, Fate::Failed),
-            (21..24, Fate::Acked),
-            (24..30, Fate::Unknown),
-        ];
-        assert_eq!(segments(&ledger(&FATES, false), 30, false), expected);
-        assert_eq!(segments(&ledger(&FATES, false), 22, false)[..4], expected[..4], "less than was told");
-        assert_eq!(segments(&ledger(&FATES, false), 22, false).len(), 4);
-    }
-
-    /// Should a ledger name a datapoint twice, the first of its fates counts.
-    #[test]
-    fn no_datapoint_has_two_fates() {
-        let twice = [(Fate::Acked, 10, 5), (Fate::Unknown, 12, 6)];
-        assert_eq!(segments(&ledger(&twice, true), 0, false), [(0..15, Fate::Acked), (15..18, Fate::Unknown)]);
-        let within = [(Fate::Acked, 10, 5), (Fate::Unknown, 12, 1)];
-        assert_eq!(segments(&ledger(&within, true), 0, false), [(0..15, Fate::Acked)]);
-    }
-
-    #[test]
-    fn what_was_dropped_on_purpose_is_expected_only_where_it_may_come_late() {
-        let store = Arc::new(MemoryLedger::default());
-        let mut journal = Journal::begin(store.clone(), &"head").unwrap();
-        let mut fates = Fates::default();
-        fates.note(Fate::Acked, [Run { device: 1, first: 0, count: 5 }]);
-        journal.note(&mut fates).unwrap();
-        journal.dropping().unwrap();
-        journal.dropped().unwrap();
-        journal.end().unwrap();
-        let ledger = Ledger::new(store);
-        assert_eq!(segments(&ledger, 0, false), []);
-        assert_eq!(segments(&ledger, 0, true), [(0..5, Fate::Unknown)]);
-    }
 
     fn pmu() -> Arc<dyn Dataset> {
         DatasetConfig::named("pmu").unwrap().open(1, 0, 3, Path::new(".")).unwrap()
@@ -265,17 +183,60 @@ mod tests {
         std::iter::from_fn(next).take(most).collect()
     }
 
+    /// A second send of which nothing was told may be stored, but only of what is sent twice.
+    #[test]
+    fn of_a_run_that_did_not_end_a_second_send_is_in_doubt() {
+        let config = DatasetConfig::named("pmu").unwrap();
+        let dataset =
+            config.with("twice", serde_json::json!({ "share": 0.25, "after": "1s" })).open(1, 0, 3, Path::new("."));
+        let dataset = dataset.unwrap();
+        let fates = |in_doubt: bool, fate, again| {
+            let history = History { dataset: Arc::clone(&dataset), devices: 2, positions: 150 };
+            let rows = ExpectedRows::new(Arc::clone(&dataset), exact());
+            let mut rows = rows.with_second_sends(true, in_doubt.then_some(history));
+            rows.begin([Segment { device: 1, indices: 0..400, fate, again }], TimeRange::ALL);
+            all(&mut rows, 1_000).into_iter().map(|row| (row.fate, row.again)).collect::<Vec<_>>()
+        };
+        let which = dataset.twice().unwrap();
+        let sent_twice: Vec<bool> = (0..400).map(|index| which.is_of(1, index)).collect();
+        assert_eq!(sent_twice.iter().filter(|is| **is).count(), 100);
+        for (in_doubt, fate, again, of_twice, of_once) in [
+            (true, Fate::Acked, None, (Fate::Acked, Some(Fate::Unknown)), (Fate::Acked, None)),
+            (true, Fate::Failed, None, (Fate::Unknown, None), (Fate::Failed, None)),
+            (true, Fate::Unknown, None, (Fate::Unknown, Some(Fate::Unknown)), (Fate::Unknown, None)),
+            (false, Fate::Acked, None, (Fate::Acked, None), (Fate::Acked, None)),
+            (false, Fate::Acked, Some(Fate::Acked), (Fate::Acked, Some(Fate::Acked)), (Fate::Acked, None)),
+        ] {
+            // Fifty datapoints later, and so not in the load.
+            let of_history = (fate, again);
+            let sent_twice = sent_twice.iter().enumerate();
+            let expected: Vec<_> = sent_twice
+                .map(|(position, &is)| match (is, position) {
+                    (true, ..100) => of_history,
+                    (true, _) => of_twice,
+                    (false, _) => of_once,
+                })
+                .collect();
+            assert_eq!(fates(in_doubt, fate, again), expected, "{in_doubt} {fate:?} {again:?}");
+        }
+    }
+
     /// Datapoints that are made again block by block come each once, across the seams of blocks and of segments.
     #[test]
     fn blocks_and_segments_follow_each_other_without_a_seam() {
         let (dataset, mut rows) = (pmu(), ExpectedRows::new(pmu(), exact()));
         let parts =
             [(3..3 + BLOCK, Fate::Acked), (5_000..5_001 + 2 * BLOCK, Fate::Unknown), (9_000..9_001, Fate::Failed)];
-        let segments = parts.clone().map(|(indices, fate)| Segment { device: 1, indices, fate });
+        let segments = parts.clone().map(|(indices, fate)| Segment { device: 1, indices, fate, again: None });
         let expected: Vec<Expected> = parts
             .into_iter()
             .flat_map(|(indices, fate)| indices.map(move |index| (index, fate)))
-            .map(|(index, fate)| Expected { device: 1, timestamp_ns: dataset.timestamp_ns(1, index), fate })
+            .map(|(index, fate)| Expected {
+                device: 1,
+                timestamp_ns: dataset.timestamp_ns(1, index),
+                fate,
+                again: None,
+            })
             .collect();
         rows.begin(segments.clone(), TimeRange::ALL);
         assert_eq!(rows.peek(), rows.peek(), "a look does not go on");
@@ -297,14 +258,17 @@ mod tests {
         let config = serde_json::json!({ "name": "replay", "file": "r.csv" });
         let config: DatasetConfig = serde_json::from_value(config).unwrap();
         let mut rows = ExpectedRows::new(config.open(1, 0, 1, folder.path()).unwrap(), exact());
-        rows.begin([Segment { device: 0, indices: 1..u64::from(u32::MAX), fate: Fate::Acked }], TimeRange::ALL);
+        rows.begin(
+            [Segment { device: 0, indices: 1..u64::from(u32::MAX), fate: Fate::Acked, again: None }],
+            TimeRange::ALL,
+        );
         assert_eq!(all(&mut rows, 10).len(), 2);
     }
 
     #[test]
     fn a_difference_says_what_is_stored_and_what_was_sent() {
         let (dataset, mut rows) = (pmu(), ExpectedRows::new(pmu(), exact()));
-        rows.begin([Segment { device: 1, indices: 7..8, fate: Fate::Acked }], TimeRange::ALL);
+        rows.begin([Segment { device: 1, indices: 7..8, fate: Fate::Acked, again: None }], TimeRange::ALL);
         rows.peek().unwrap();
         let mut batch = Batch::new(dataset.schema());
         dataset.fill(Run { device: 1, first: 7, count: 1 }, &mut batch);

@@ -1,8 +1,8 @@
 //! Stored datapoints held against expected ones, both ascending by device and time. Pure.
 //!
 //! Of all that is stored at the time of one datapoint, what equals it is it, and its doubles; the rest is alien beside it.
-//! Where nothing equals it, one of them is it, corrupted. So an altered time is a loss and an alien, and every stored row is
-//! counted exactly once.
+//! Where nothing equals it, one of them is it, corrupted. Of a datapoint that was sent twice to a database that keeps both there
+//! are two. So an altered time is a loss and an alien, and every stored row is counted exactly once.
 
 use super::{
     expected::{Difference, Expected, ExpectedRows},
@@ -31,8 +31,8 @@ struct Here {
     expected: Option<Expected>,
     right: u64,
     wrong: u64,
-    /// How the first wrong one differs.
-    difference: Option<Difference>,
+    /// How the first wrong ones differ, as many as may stand for what was sent.
+    differences: [Option<Difference>; 2],
 }
 
 impl<'a> Merge<'a> {
@@ -65,7 +65,9 @@ impl<'a> Merge<'a> {
                 Some(None) => self.here.right += 1,
                 Some(different) => {
                     self.here.wrong += 1;
-                    self.here.difference = self.here.difference.take().or(different);
+                    if let Some(place) = self.here.differences.iter_mut().find(|place| place.is_none()) {
+                        *place = different;
+                    }
                 }
                 None => self.here.wrong += 1,
             }
@@ -92,63 +94,76 @@ impl<'a> Merge<'a> {
     }
 
     fn absent(&mut self, expected: Expected) {
-        let kind = match expected.fate {
-            Fate::Acked => Some(Kind::Lost),
-            Fate::Unknown => Some(Kind::UnknownAbsent),
-            Fate::Failed => None,
-        };
-        if let Some(kind) = kind {
-            self.findings.note(kind, expected.device, expected.timestamp_ns, "");
+        for fate in expected.fates() {
+            self.note_absent(fate, expected, "");
         }
         self.expected.advance();
+    }
+
+    fn note_absent(&mut self, fate: Fate, expected: Expected, detail: &str) {
+        let kind = match fate {
+            Fate::Acked => Kind::Lost,
+            Fate::Unknown => Kind::UnknownAbsent,
+            Fate::Failed => return,
+        };
+        self.findings.note(kind, expected.device, expected.timestamp_ns, detail);
     }
 
     /// All that is stored at the present place is known.
     fn leave(&mut self) {
-        let Some((device, ns)) = self.place else { return };
-        let Here { expected, right, wrong, difference } = std::mem::take(&mut self.here);
-        let mut note = |kind, times: u64, detail: &str| {
-            (0..times).for_each(|_| self.findings.note(kind, device, ns, detail));
+        if self.place.is_none() {
+            return;
+        }
+        let Here { expected, mut right, mut wrong, differences } = std::mem::take(&mut self.here);
+        let Some(expected) = expected else {
+            return self.note_times(Kind::Alien, wrong, "nothing was sent for this time");
         };
-        let Some(expected) = expected else { return note(Kind::Alien, wrong, "nothing was sent for this time") };
-        match (expected.fate, right, difference) {
-            (Fate::Failed, ..) => note(Kind::Alien, right + wrong, "refused, and yet stored"),
-            (Fate::Acked, 1.., _) => {
-                self.findings.note_right();
-                self.beside(device, ns, right, wrong);
-            }
-            (Fate::Unknown, 1.., _) => {
-                note(Kind::UnknownPresent, 1, "");
-                self.beside(device, ns, right, wrong);
-            }
-            // A part of it arrived, and no more was promised.
-            (Fate::Unknown, 0, Some(Difference::Missing(detail))) => {
-                note(Kind::UnknownPresent, 1, &detail);
-                self.beside(device, ns, 1, wrong - 1);
-            }
-            (Fate::Acked, 0, Some(Difference::Missing(detail))) if self.may_lose => {
-                note(Kind::Lost, 1, &detail);
-                self.beside(device, ns, 1, wrong - 1);
-            }
-            (_, 0, difference) => {
-                let detail = match difference {
-                    Some(Difference::Missing(detail) | Difference::Value(detail)) => detail,
-                    None => String::new(),
-                };
-                note(Kind::Corrupt, 1, &detail);
-                self.beside(device, ns, 1, wrong.saturating_sub(1));
+        if expected.fate == Fate::Failed {
+            self.note_times(Kind::Alien, right + wrong, "refused, and yet stored");
+            return self.expected.advance();
+        }
+        let mut differences = differences.into_iter().flatten();
+        for (place, fate) in expected.fates().enumerate() {
+            if right > 0 {
+                right -= 1;
+                self.right(fate);
+            } else if wrong > 0 {
+                wrong -= 1;
+                self.wrong(fate, differences.next());
+            } else {
+                self.note_absent(fate, expected, if place > 0 { "the second of two sends" } else { "" });
             }
         }
+        self.note_times(Kind::Duplicate, right, "");
+        self.note_times(Kind::Alien, wrong, "beside the right one of its time");
         self.expected.advance();
     }
 
-    /// What is stored beside the one row that stands for a datapoint.
-    fn beside(&mut self, device: u32, ns: i64, right: u64, wrong: u64) {
-        for _ in 1..right {
-            self.findings.note(Kind::Duplicate, device, ns, "");
+    /// A row that equals what was sent.
+    fn right(&mut self, fate: Fate) {
+        match fate {
+            Fate::Unknown => self.note_times(Kind::UnknownPresent, 1, ""),
+            Fate::Acked | Fate::Failed => self.findings.note_right(),
         }
-        for _ in 0..wrong {
-            self.findings.note(Kind::Alien, device, ns, "beside the right one of its time");
+    }
+
+    /// A row that stands for what was sent, and is not equal to it.
+    fn wrong(&mut self, fate: Fate, difference: Option<Difference>) {
+        let (kind, detail) = match (fate, difference) {
+            // A part of it arrived, and no more was promised.
+            (Fate::Unknown, Some(Difference::Missing(detail))) => (Kind::UnknownPresent, detail),
+            (Fate::Acked, Some(Difference::Missing(detail))) if self.may_lose => (Kind::Lost, detail),
+            (_, Some(Difference::Missing(detail) | Difference::Value(detail))) => (Kind::Corrupt, detail),
+            (_, None) => (Kind::Corrupt, String::new()),
+        };
+        self.note_times(kind, 1, &detail);
+    }
+
+    /// Notes so many rows of the present place.
+    fn note_times(&mut self, kind: Kind, times: u64, detail: &str) {
+        let Some((device, ns)) = self.place else { return };
+        for _ in 0..times {
+            self.findings.note(kind, device, ns, detail);
         }
     }
 }

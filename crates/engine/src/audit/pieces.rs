@@ -1,6 +1,6 @@
 //! What is asked for at once: some devices with little data, or a stretch of time of one with much. Pure.
 
-use super::expected::Segment;
+use super::account::Segment;
 use crate::verify::indices_in;
 use iotbench_core::TimeRange;
 use iotbench_simulator::Dataset;
@@ -138,7 +138,7 @@ mod tests {
     }
 
     fn segment(device: u32, indices: Range<u64>) -> Segment {
-        Segment { device, indices, fate: Fate::Acked }
+        Segment { device, indices, fate: Fate::Acked, again: None }
     }
 
     #[test]

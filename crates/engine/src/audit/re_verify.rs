@@ -1,6 +1,6 @@
 //! The audit of a run that is over, from its ledger.
 
-use super::{Audit, AuditRequest, AuditScope, Auditor};
+use super::{Audit, AuditRequest, AuditScope, Auditor, SentOnce};
 use crate::{
     hoard::{HoardWatch, seen},
     ledger::{Ledger, LedgerError, LedgerHead, LedgerSummary},
@@ -92,6 +92,7 @@ pub fn re_verify(
     stops: &(dyn Fn() -> bool + Sync),
 ) -> Result<ReVerified, ReVerifyError> {
     let summary = ledger.summary()?;
+    let once = SentOnce::of(planned, ledger, backend).map_err(ReVerifyError::Target)?;
     let database = backend.open(planned.open.clone()).map_err(|e| ReVerifyError::Data(e.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| ReVerifyError::Data(format!("no runtime: {e}")))?;
@@ -114,7 +115,7 @@ pub fn re_verify(
             AuditRequest { may_lose, stops, ..AuditRequest::new(planned, ledger, &backend.info().capabilities, scope) };
         let auditor = Auditor::new(request).map_err(ReVerifyError::Target)?;
         let audit = auditor.audit(&mut *reader, Some(counted)).await.map_err(ReVerifyError::Target)?;
-        Ok(ReVerified { audit, counted, expected: expected(planned, summary), may_lose })
+        Ok(ReVerified { audit, counted, expected: expected(planned, summary, once), may_lose })
     }));
     match watch.as_ref().and_then(HoardWatch::found) {
         Some(found) => Err(ReVerifyError::Target(found.clone())),
@@ -158,11 +159,12 @@ fn may_lose(planned: &Planned, facts: &ServerFacts) -> bool {
 }
 
 /// How many datapoints there should be.
-fn expected(planned: &Planned, summary: LedgerSummary) -> RangeInclusive<u64> {
+fn expected(planned: &Planned, summary: LedgerSummary, once: Option<SentOnce>) -> RangeInclusive<u64> {
     let [acked, _, unknown] = summary.points;
     let phases = &planned.plan.phases;
     let history = summary.history.map_or(0, |(devices, _)| phases.preload.saturating_mul(devices.into()));
-    let least = acked.saturating_add(history);
+    let sends = SentOnce { acked: acked.saturating_add(history), unknown };
+    let SentOnce { acked: least, unknown } = once.unwrap_or(sends);
     least..=if summary.ended { least.saturating_add(unknown) } else { u64::MAX }
 }
 

@@ -66,11 +66,13 @@ impl DeviceRange {
     }
 }
 
-/// Appends the datapoints of `runs` to `out`, and empties `runs`. Returns how many datapoints they are.
+/// Appends the datapoints of `runs` to `out`, and takes them out of `runs`: of what was sent twice once, so that what stays is for
+/// another block. Returns how many datapoints were appended.
 ///
 /// At most [`MAX_RANGES`] runs belong to one block.
 pub fn encode(runs: &mut Vec<Run>, out: &mut Vec<u8>) -> u64 {
     runs.sort_unstable_by_key(|run| (run.device, run.first));
+    let again = take_overlapping(runs);
     let (mut last, mut last_step, mut points) = (ORIGIN, None, 0);
     let mut stretches = joined(runs).peekable();
     while let Some(stretch) = stretches.next() {
@@ -94,7 +96,22 @@ pub fn encode(runs: &mut Vec<Run>, out: &mut Vec<u8>) -> u64 {
     }
     drop(stretches);
     runs.clear();
+    runs.extend(again);
     points
+}
+
+/// Takes those of sorted runs out that hold datapoints of others before them.
+fn take_overlapping(runs: &mut Vec<Run>) -> Vec<Run> {
+    let (mut device, mut end, mut again) = (0, 0, Vec::new());
+    runs.retain(|run| {
+        let is_apart = run.device != device || run.first >= end;
+        match is_apart {
+            true => (device, end) = (run.device, run.indices().end),
+            false => again.push(*run),
+        }
+        is_apart
+    });
+    again
 }
 
 /// Sorted runs, those that touch as one.
@@ -103,8 +120,8 @@ fn joined(runs: &[Run]) -> impl Iterator<Item = DeviceRange> + '_ {
     std::iter::from_fn(move || {
         let first = runs.next()?;
         let mut stretch = DeviceRange { device: first.device, first: first.first, count: first.count.into() };
-        while let Some(next) = runs.next_if(|next| next.device == stretch.device && next.first <= stretch.end()) {
-            stretch.count = stretch.count.max(next.indices().end - stretch.first);
+        while let Some(next) = runs.next_if(|next| next.device == stretch.device && next.first == stretch.end()) {
+            stretch.count += u64::from(next.count);
         }
         Some(stretch)
     })
@@ -249,10 +266,17 @@ mod tests {
             let runs: Vec<Run> = runs.into_iter().map(|(device, first, count)| Run { device, first, count }).collect();
             let mut expected = PointRanges::default();
             runs.iter().for_each(|&run| expected.add(run));
-            let mut bytes = Vec::new();
-            let points = encode(&mut runs.clone(), &mut bytes);
-            prop_assert_eq!(points, expected.len());
-            prop_assert_eq!(decoded(&bytes).unwrap(), expected);
+            let (mut left, mut came_back, mut points, mut told) = (runs.clone(), PointRanges::default(), 0, 0);
+            while !left.is_empty() {
+                let mut bytes = Vec::new();
+                points += encode(&mut left, &mut bytes);
+                let block = decoded(&bytes).unwrap();
+                told += block.len();
+                came_back.append(&mut block.clone());
+            }
+            prop_assert_eq!(came_back, expected);
+            let sent: u64 = runs.iter().map(|run| u64::from(run.count)).sum();
+            prop_assert_eq!((points, told), (sent, sent), "each as often as it was sent");
         }
 
         #[test]

@@ -107,6 +107,8 @@ impl Journal {
                     std::mem::take(runs)
                 };
                 block::put(kind, &mut self.bytes, |out| *points += encode(&mut part, out));
+                // What was sent twice, for a block of its own.
+                runs.append(&mut part);
                 if runs.is_empty() {
                     // Its memory is used again.
                     *runs = part;

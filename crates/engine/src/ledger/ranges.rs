@@ -38,6 +38,14 @@ impl PointRanges {
         ranges.insert(first, end);
     }
 
+    /// Those of a device's datapoints that are among them already, ascending.
+    pub fn among(&self, device: u32, indices: &Range<u64>) -> Vec<Range<u64>> {
+        let Some(ranges) = self.devices.get(&device) else { return Vec::new() };
+        let from = ranges.range(..=indices.start).next_back().map_or(indices.start, |(&first, _)| first);
+        let common = |(&first, &end): (&u64, &u64)| first.max(indices.start)..end.min(indices.end);
+        ranges.range(from..indices.end.max(from)).map(common).filter(|common| !common.is_empty()).collect()
+    }
+
     /// Takes over the datapoints of others.
     pub fn append(&mut self, others: &mut Self) {
         let taken = std::mem::take(&mut others.devices);
@@ -104,6 +112,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_is_among_them_is_what_both_hold(
+            runs in prop::collection::vec((0_u64..60, 1_u32..9), 0..20), first in 0_u64..70, count in 0_u64..30
+        ) {
+            let mut ranges = PointRanges::default();
+            runs.iter().for_each(|&(first, count)| ranges.add(Run { device: 1, first, count }));
+            let asked = first..first + count;
+            let held: BTreeSet<u64> = ranges.of_device(1).flatten().collect();
+            let common: Vec<u64> = ranges.among(1, &asked).into_iter().flatten().collect();
+            prop_assert_eq!(common, asked.clone().filter(|index| held.contains(index)).collect::<Vec<_>>());
+            prop_assert_eq!(ranges.among(2, &asked), []);
+        }
+
         #[test]
         fn ranges_hold_exactly_what_was_added(runs in prop::collection::vec((0_u32..3, 0_u64..60, 1_u32..9), 0..80)) {
             let mut acked = PointRanges::default();

@@ -32,9 +32,35 @@ pub struct LedgerSummary {
 #[derive(Clone, Debug, Default)]
 pub struct FateRanges {
     /// Acknowledged, failed, unknown.
-    by_fate: [PointRanges; 3],
+    by_fate: [SentRanges; 3],
     /// Acknowledged, and dropped on purpose since.
-    dropped: PointRanges,
+    dropped: SentRanges,
+}
+
+/// Datapoints, each as often as it was sent, which is twice at most.
+#[derive(Clone, Debug, Default)]
+struct SentRanges {
+    once: PointRanges,
+    again: PointRanges,
+}
+
+impl SentRanges {
+    fn add(&mut self, device: u32, indices: Range<u64>) {
+        for common in self.once.among(device, &indices) {
+            self.again.add_range(device, common);
+        }
+        self.once.add_range(device, indices);
+    }
+
+    fn append(&mut self, others: &mut Self) {
+        let Self { once, again } = std::mem::take(others);
+        once.iter().for_each(|(device, indices)| self.add(device, indices));
+        again.iter().for_each(|(device, indices)| self.again.add_range(device, indices));
+    }
+
+    fn ranges(&self) -> usize {
+        self.once.ranges() + self.again.ranges()
+    }
 }
 
 /// What a ledger tells as it is read.
@@ -83,7 +109,7 @@ impl Ledger {
         let (mut added, mut is_too_much, mut is_dropping) = (0, false, false);
         self.read(&mut |told| match told {
             Told::Points(fate, device, indices) if devices(device) && !is_too_much => {
-                ranges.of_mut(fate).add_range(device, indices);
+                ranges.of_mut(fate).add(device, indices);
                 added += 1;
                 // Ranges that were joined do not count.
                 if added > most {
@@ -179,6 +205,33 @@ impl FateRanges {
     /// The datapoints of a fate.
     #[must_use]
     pub fn of(&self, fate: Fate) -> &PointRanges {
+        &self.sent(fate).once
+    }
+
+    /// Those of a fate that were sent twice, and both times came to it.
+    #[must_use]
+    pub fn again(&self, fate: Fate) -> &PointRanges {
+        &self.sent(fate).again
+    }
+
+    /// What was acknowledged, and dropped on purpose since: it may come only from a queue that nobody waited for.
+    #[must_use]
+    pub fn dropped(&self) -> &PointRanges {
+        &self.dropped.once
+    }
+
+    /// Those of them that were sent twice.
+    #[must_use]
+    pub fn dropped_again(&self) -> &PointRanges {
+        &self.dropped.again
+    }
+
+    /// How many ranges are held.
+    fn held(&self) -> usize {
+        self.by_fate.iter().chain([&self.dropped]).map(SentRanges::ranges).sum()
+    }
+
+    fn sent(&self, fate: Fate) -> &SentRanges {
         let [acked, failed, unknown] = &self.by_fate;
         match fate {
             Fate::Acked => acked,
@@ -187,18 +240,7 @@ impl FateRanges {
         }
     }
 
-    /// What was acknowledged, and dropped on purpose since: it may come only from a queue that nobody waited for.
-    #[must_use]
-    pub fn dropped(&self) -> &PointRanges {
-        &self.dropped
-    }
-
-    /// How many ranges are held.
-    fn held(&self) -> usize {
-        self.by_fate.iter().chain([&self.dropped]).map(PointRanges::ranges).sum()
-    }
-
-    fn of_mut(&mut self, fate: Fate) -> &mut PointRanges {
+    fn of_mut(&mut self, fate: Fate) -> &mut SentRanges {
         let [acked, failed, unknown] = &mut self.by_fate;
         match fate {
             Fate::Acked => acked,

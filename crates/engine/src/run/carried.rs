@@ -28,7 +28,7 @@ impl Session<'_> {
     /// Looks whether the broker is there, before anything is made.
     pub(super) fn find_carrier(&self, within: Duration) -> Result<Option<Carrying>, Reason> {
         let Some(via) = &self.options.via else { return Ok(None) };
-        crate::via::can_be_carried(&self.planned.plan)
+        crate::via::can_be_carried(&self.planned)
             .map_err(|error| Reason::Target { cause: Cause::Client, message: error.to_string() })?;
         let facts = self.control_plane(within, via.carrier.ping()).map_err(|reason| match reason {
             Reason::Target { cause: Cause::TimedOut, message } => {

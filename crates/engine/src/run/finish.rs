@@ -2,9 +2,10 @@
 
 use super::{Session, state::sum};
 use crate::{
+    audit::SentOnce,
     change::changed,
     observer::Event,
-    outcome::{Capacity, Outcome, Phase},
+    outcome::{Capacity, Outcome, Phase, Replaced},
     own_delay::Delayed,
     plan::Load,
     trial::{SecondOfQueue, overload},
@@ -38,13 +39,28 @@ impl Session<'_> {
         self.begin_phase(Phase::Verify, None)?;
         let database = Arc::clone(&self.database);
         let emptied = self.outcome.stored.emptied;
-        let acked = self.outcome.points.acked.saturating_sub(emptied.acked);
+        self.outcome.stored.replaced = self.replaced()?;
+        let acked = self.outcome.points.acked.saturating_sub(emptied.acked + self.outcome.stored.replaced.acked);
         let Some(stored) = self.settled_count(self.outcome.preloaded_points + acked)? else { return Ok(None) };
         let patience = Duration::from_nanos(self.planned.plan.phases.settle_ns);
         self.outcome.stored.counts = Some(sum(emptied.stored, stored));
         self.outcome.machine.storage_bytes_after = self.control_plane(patience, database.storage_bytes())?;
         self.checkpoint()?;
         Ok(Some(stored))
+    }
+
+    /// What was sent twice and is stored once.
+    fn replaced(&mut self) -> Result<Replaced, Reason> {
+        self.flush_journal()?;
+        let points = self.outcome.points;
+        let Some(ledger) = self.outcome.stored.ledger.as_ref().filter(|_| points.sent_again > 0) else {
+            return Ok(Replaced::default());
+        };
+        let once = SentOnce::of(&self.planned, ledger, self.backend).map_err(|e| Reason::NotReadBack(e.message))?;
+        let Some(SentOnce { acked, unknown }) = once else { return Ok(Replaced::default()) };
+        let sends = self.outcome.preloaded_points + points.acked;
+        let replaced = |sends: u64, once: u64| sends.saturating_sub(once);
+        Ok(Replaced { acked: replaced(sends, acked), sent: replaced(sends + points.unknown, acked + unknown) })
     }
 
     /// Whether acknowledged datapoints may be missing.

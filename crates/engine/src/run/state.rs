@@ -120,7 +120,8 @@ impl Session<'_> {
 impl Session<'_> {
     /// Holds what is stored against what was acknowledged since the database was last empty. `points`: of the whole run.
     pub(super) fn judge_stored(&self, stored: Counts, points: PointCounts) -> Result<(), Reason> {
-        let acked = (self.outcome.preloaded_points + points.acked).saturating_sub(self.outcome.stored.emptied.acked);
+        let elsewhere = self.outcome.stored.emptied.acked + self.outcome.stored.replaced.acked;
+        let acked = (self.outcome.preloaded_points + points.acked).saturating_sub(elsewhere);
         let most = self.most_stored(points);
         let is_lost = stored.points < acked && !self.may_be_lost();
         let is_more = stored.points > most && !self.outcome.lost_an_agent();
@@ -138,7 +139,7 @@ impl Session<'_> {
     /// The most that may be stored now: what was sent and not found before may have landed since.
     fn most_stored(&self, points: PointCounts) -> u64 {
         let sent = self.outcome.preloaded_points + points.acked + points.unknown;
-        sent.saturating_sub(self.outcome.stored.emptied.accounted)
+        sent.saturating_sub(self.outcome.stored.emptied.accounted + self.outcome.stored.replaced.sent)
     }
 }
 

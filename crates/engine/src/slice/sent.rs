@@ -63,6 +63,7 @@ impl Slice {
                 let mut part = runs.split_off(runs.len().saturating_sub(MAX_RANGES));
                 let mut bytes = Vec::new();
                 encode(&mut part, &mut bytes);
+                runs.append(&mut part);
                 if messages.len() <= message {
                     messages.push(SentSlice { generation: self.generation, ..SentSlice::default() });
                 }

@@ -222,13 +222,13 @@ impl ClosedSource {
         let period_ns = self.period_ns();
         let Some(user) = self.users.get_mut(local as usize) else { return (0, 0) };
         let place = self.settings.operations.pick(number, user.operations);
-        self.taken = Taken { place, draw: Draw { user: number, number: user.operations, request: 0 } };
+        self.taken = Taken { place, draw: Draw { user: number, number: user.operations, request: 0 }, again: 0 };
         let operation = self.settings.operations.at(place);
         if operation.question().is_some() {
             user.operations += 1;
             return (0, 0);
         }
-        match operation.payload {
+        let counts = match operation.payload {
             Payload::Count(count) => {
                 let stretch = self.stretches.of_user(number, self.settings.most_users, user.operations);
                 user.operations += 1;
@@ -247,7 +247,9 @@ impl ClosedSource {
                 (batch.len() as u64 + gathered - kept, gathered - kept)
             }
             Payload::Second => (0, 0),
-        }
+        };
+        self.taken.again = self.filler.take_again();
+        counts
     }
 }
 

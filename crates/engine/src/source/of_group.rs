@@ -78,7 +78,7 @@ impl SourcesRequest<'_> {
 
     fn filler(&self) -> Filler {
         let filler = Filler::new(Arc::clone(&self.planned.dataset), self.planned.plan.phases.preload);
-        filler.of_devices_from(self.planned.plan.devices_of(self.group).start)
+        filler.of_devices_from(self.planned.plan.devices_of(self.group).start).of_load()
     }
 
     /// How many devices the group has, in all parts of the run. Its sources number them from 0.

@@ -64,7 +64,7 @@ impl Source for OpenSource {
                 Err(TryRecvError::Closed) => return Next::Finished,
             };
             let place = self.operations.pick(0, grant.number);
-            self.given = Taken { place, draw: Draw { number: grant.number, ..Draw::default() } };
+            self.given = Taken { place, draw: Draw { number: grant.number, ..Draw::default() }, again: 0 };
             let operation = self.operations.at(place);
             let intended_ns = grant.intended_ns;
             if operation.question().is_some() {
@@ -78,6 +78,7 @@ impl Source for OpenSource {
                 Payload::Second | Payload::SinceLast { .. } => 1,
             };
             self.filler.fill_stretch(&stretch, operation.requests, count, batch);
+            self.given.again = self.filler.take_again();
             // A recording may end before the schedule does; an operation without data is none.
             if !batch.is_empty() {
                 let generated = batch.len() as u64;

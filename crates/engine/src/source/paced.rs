@@ -23,6 +23,7 @@ pub struct PacedSource {
     first: u32,
     stride: u32,
     filler: Filler,
+    given: Taken,
     sensors: Vec<SensorQueue>,
     /// Sensors that may have an operation.
     candidates: VecDeque<usize>,
@@ -61,7 +62,7 @@ impl PacedSource {
             listed: false,
         });
         let sensors = sensors.collect();
-        Self { grants, payload, first, stride, filler, sensors, candidates: VecDeque::new() }
+        Self { grants, payload, first, stride, filler, given: Taken::default(), sensors, candidates: VecDeque::new() }
     }
 
     fn accept(&mut self, grant: Grant) {
@@ -119,6 +120,7 @@ impl PacedSource {
             }
             self.filler.fill(sensor.device, grant.number, count, batch);
         }
+        self.given.again = self.filler.take_again();
         sensor.busy = true;
         let (user, free_since_ns) = (u32::try_from(local).ok()?, sensor.free_since_ns);
         Some(Due { intended_ns, user, free_since_ns, generated: 0, lost: 0 })
@@ -127,7 +129,7 @@ impl PacedSource {
 
 impl Feed for PacedSource {
     fn taken(&self) -> Taken {
-        Taken::default()
+        self.given
     }
 
     /// Sensors may hold what was granted: that is known when it is asked for.

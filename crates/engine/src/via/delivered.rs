@@ -1,10 +1,7 @@
 //! The source of a loop behind a broker: what was delivered.
 
 use super::{Account, Stages};
-use crate::{
-    read::Draw,
-    source::{Feed, Taken},
-};
+use crate::source::{Feed, Taken};
 use async_channel::{Receiver, Sender, TryRecvError};
 use async_trait::async_trait;
 use iotbench_core::{Batch, Due, Label, Left, Next, Source};
@@ -92,7 +89,7 @@ impl Source for Delivered {
         // When as many are kept as may be, this one is not.
         let _ = self.used.try_send(filled);
         let place = (label.operation as usize).min(self.operations.saturating_sub(1));
-        self.given = Taken { place, draw: Draw::default() };
+        self.given = Taken { place, ..Taken::default() };
         // Datapoints came into being where they were published, and nothing could be sent before it was here.
         let (intended_ns, user) = (label.intended_ns, label.device);
         Next::Due(Due { intended_ns, user, free_since_ns: received_ns, generated: 0, lost: 0 })

@@ -42,6 +42,7 @@ mod room;
 mod sensors;
 mod tracing;
 mod transactions;
+mod twice;
 
 use iotbench_backends::BACKENDS;
 use iotbench_core::{Backend, Registry, Target};

@@ -16,6 +16,10 @@ pub struct Points {
     pub stored: Option<u64>,
     /// Values of those; null: not counted.
     pub stored_values: Option<u64>,
+    /// Acknowledged sends of datapoints that had been acknowledged before, preloaded ones included, where the database keeps one of the
+    /// two: no term of a sum.
+    #[serde(default)]
+    pub replaced: u64,
     /// What a comparison value by value found; always null in this version.
     pub verified: (),
 }
@@ -24,7 +28,13 @@ impl Points {
     /// Acknowledged datapoints, preloaded ones included, that the database does not hold; null: not counted.
     #[must_use]
     pub fn lost(&self) -> Option<u64> {
-        self.stored.map(|stored| (self.counts.acked + self.preloaded).saturating_sub(stored))
+        self.stored.map(|stored| self.to_be_stored().saturating_sub(stored))
+    }
+
+    /// Acknowledged datapoints, preloaded ones included, each as often as the database keeps it.
+    #[must_use]
+    pub fn to_be_stored(&self) -> u64 {
+        (self.counts.acked + self.preloaded).saturating_sub(self.replaced)
     }
 }
 

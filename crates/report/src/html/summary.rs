@@ -76,7 +76,7 @@ pub(super) fn figures(document: &Document) -> Markup {
         tiles.push(("Stored", significant(bytes), "bytes a datapoint".into()));
     }
     if document.points.counts.acked > 0 {
-        let note = format!("of {} acknowledged", count(document.points.counts.acked + document.points.preloaded));
+        let note = format!("of {} acknowledged", count(document.points.to_be_stored()));
         tiles.push(("Datapoints lost", document.points.lost().map_or(NONE.into(), count), note));
     }
     html! {

@@ -39,12 +39,24 @@ fn fates(document: &Document, columns: u16) -> String {
     if has_warmup && points.generated > 0 && document.capacity.is_none() {
         text.push_str("\noperations: of the measured part; datapoints: of the whole load, its warm-up with it");
     }
+    if points.sent_again > 0 {
+        text.push_str(&format!(
+            "\n{} of the datapoints sent were second sends, as the dataset asks.",
+            count(points.sent_again)
+        ));
+    }
+    if document.points.replaced > 0 {
+        text.push_str(&format!(
+            "\n{} of the acknowledged are stored already: the database keeps one of two equal datapoints.",
+            count(document.points.replaced)
+        ));
+    }
     let all_steps = all_steps(document);
     if !all_steps.is_empty() {
         let said = format!("counted{all_steps}; the figures below are those of the load quoted");
         text.push_str(&format!("\n{}", paragraph(&said, columns)));
     }
-    let acknowledged = document.points.preloaded + points.acked;
+    let acknowledged = document.points.to_be_stored();
     if let Some(stored) = document.points.stored.filter(|&stored| stored < acknowledged) {
         #[expect(clippy::cast_precision_loss, reason = "a percentage to be read")]
         let part = stored as f64 / acknowledged as f64 * 100.0;

@@ -11,9 +11,12 @@ use iotbench_statistics::detectable_part;
 pub(super) fn of_run(outcome: &Outcome) -> Option<Audit> {
     let audit = audit_of(outcome.stored.audit.as_ref()?);
     let may_lose = outcome.target.facts.as_ref().is_some_and(ServerFacts::may_lose_acknowledged);
-    let due = outcome.preloaded_points + outcome.points.generated.saturating_sub(outcome.points.pending);
+    let replaced = outcome.stored.replaced;
+    let due =
+        outcome.preloaded_points + outcome.points.generated.saturating_sub(outcome.points.pending + replaced.sent);
     let looked_at = audit.right + audit.lost + audit.corrupt;
-    let all = (outcome.preloaded_points + outcome.points.acked).saturating_sub(outcome.stored.emptied.acked);
+    let all =
+        (outcome.preloaded_points + outcome.points.acked).saturating_sub(outcome.stored.emptied.acked + replaced.acked);
     let detectable = audit.detectable.filter(|_| looked_at < all);
     let delivered = outcome.stored.counts.filter(|_| (may_lose || outcome.points.dropped > 0) && due > 0);
     Some(Audit {

@@ -9,7 +9,7 @@ use iotbench_report::{
 /// As it went, with what was missing at the end.
 pub(super) fn of_run(outcome: &Outcome) -> Option<Scenario> {
     let scenario = outcome.scenario.as_ref()?;
-    let acked = outcome.preloaded_points + outcome.points.acked;
+    let acked = (outcome.preloaded_points + outcome.points.acked).saturating_sub(outcome.stored.replaced.acked);
     Some(Scenario {
         marks: scenario.marks.iter().map(action).collect(),
         before: phase(scenario.before),

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use iotbench_core::Batch;
-use iotbench_simulator::{DATASETS, DEFAULT_ORIGIN_NS, DatasetConfig, Encoder, Format};
+use iotbench_simulator::{DATASETS, DEFAULT_ORIGIN_NS, DatasetConfig, Encoder, Format, Sends};
 use std::path::Path;
 
 fn config(name: &str) -> DatasetConfig {
@@ -12,6 +12,25 @@ fn config(name: &str) -> DatasetConfig {
         "replay" => config.with("file", "recording.csv"),
         _ => config,
     }
+}
+
+/// As a load does.
+#[test]
+fn second_sends_allocate_nothing_either() {
+    let config = DatasetConfig::named("pmu").unwrap();
+    let config = config.with("twice", serde_json::json!({ "share": 0.5, "after": "1s" }));
+    let dataset = config.open(1, DEFAULT_ORIGIN_NS, 1, Path::new(".")).unwrap();
+    let (twice, mut batch, mut runs) = (dataset.twice().unwrap(), Batch::new(dataset.schema()), Vec::new());
+    let mut round = |first: u64| {
+        batch.clear();
+        runs.clear();
+        let mut tell = |sends: Sends| dataset.sending_order(0, sends.first, sends.count, &mut runs);
+        twice.tell(0, first, 1000, &mut tell);
+        runs.iter().for_each(|&run| dataset.fill(run, &mut batch));
+    };
+    (0..20).for_each(|n| round(n * 1000));
+    let allocations = allocation_counter::measure(|| (0..20).for_each(|n| round(n * 1000)));
+    assert_eq!(allocations.count_total, 0);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Whatever is simulated can be dirty: another order, and the same datapoints.
 
 use iotbench_core::{Batch, Run};
-use iotbench_simulator::{DATASETS, DEFAULT_ORIGIN_NS, Dataset, DatasetConfig};
+use iotbench_simulator::{DATASETS, DEFAULT_ORIGIN_NS, Dataset, DatasetConfig, Sends};
 use serde_json::{Value, json};
 use std::{path::Path, sync::Arc};
 
@@ -62,6 +62,33 @@ fn a_share_of_all_datapoints_is_missing() {
     }
 }
 
+/// Whatever else is dirty: the positions, and so the history, are those without it, and what is sent twice has one of them.
+#[test]
+fn what_is_sent_twice_has_one_position_and_its_second_send_comes_later() {
+    for name in simulated() {
+        let period_ns = opened(name, &[]).period_ns();
+        let late = ("late", json!({ "share": 0.1, "by": format!("{}ns", 20 * period_ns) }));
+        let after = format!("{}ns", 30 * period_ns);
+        let plain = opened(name, std::slice::from_ref(&late));
+        let dirty = opened(name, &[late, ("twice", json!({ "share": 0.1, "after": after }))]);
+        assert!(plain.twice().is_none(), "{name}");
+        let order = order(&*dirty, 2);
+        assert_eq!(order, self::order(&*plain, 2), "{name}");
+        let (twice, mut sent, mut again) = (dirty.twice().unwrap(), Vec::new(), 0);
+        twice.tell(2, 0, POSITIONS, &mut |Sends { first, count, is_second }| {
+            let mut runs = Vec::new();
+            dirty.sending_order(2, first, count, &mut runs);
+            for index in runs.iter().flat_map(Run::indices) {
+                assert_eq!(sent.contains(&index), is_second, "{name}: {index}");
+                assert!(!is_second || twice.is_of(2, dirty.position_of(2, index)), "{name}: {index}");
+                sent.push(index);
+                again += u32::from(is_second);
+            }
+        });
+        assert!((350..370).contains(&again), "{name}: {again} of {POSITIONS}");
+    }
+}
+
 #[test]
 fn clocks_are_off_by_no_more_than_is_asked_for() {
     for name in simulated() {
@@ -83,6 +110,9 @@ fn what_does_not_fit_names_its_key() {
         ("out_of_order", json!({ "share": 0.1, "window": 1 }), "out_of_order.window"),
         ("gaps", json!({ "share": 0.1, "lenght": "1s" }), "lenght"),
         ("clock_offset", json!("-1s"), "clock_offset"),
+        ("twice", json!({ "share": 0.6, "after": "30s" }), "twice.share"),
+        ("twice", json!({ "share": 0.1, "after": "1ms" }), "twice.after"),
+        ("twice", json!({ "share": 0.1 }), "after"),
     ] {
         let config = DatasetConfig::named("compressor").unwrap().with(key, value);
         let error = config.open(1, DEFAULT_ORIGIN_NS, 1, Path::new(".")).unwrap_err().to_string();

@@ -1,5 +1,6 @@
 //! Audits of a database that is a list of rows, in time that passes only where its answers say so.
 
+use super::super::windows::WINDOW;
 use super::*;
 use crate::{
     ledger::{Fates, Journal, MemoryLedger},

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    audit::{Findings, expected::Segment},
+    audit::{Findings, account::Segment},
     verify::Exactness,
 };
 use iotbench_core::{Batch, Domain, Run, TimeRange, Value};
@@ -61,7 +61,7 @@ fn merged(segments: Vec<Segment>, stored: &Stored, exactness: Exactness, may_los
 }
 
 fn segments(device: u32, parts: &[(Range<u64>, Fate)]) -> Vec<Segment> {
-    parts.iter().map(|(indices, fate)| Segment { device, indices: indices.clone(), fate: *fate }).collect()
+    parts.iter().map(|(indices, fate)| Segment { device, indices: indices.clone(), fate: *fate, again: None }).collect()
 }
 
 /// What is done to a datapoint.
@@ -104,7 +104,12 @@ fn fate_of(index: u64) -> Fate {
 fn all_segments() -> Vec<Segment> {
     (0..DEVICES)
         .flat_map(|device| {
-            (0..POINTS).map(move |index| Segment { device, indices: index..index + 1, fate: fate_of(index) })
+            (0..POINTS).map(move |index| Segment {
+                device,
+                indices: index..index + 1,
+                fate: fate_of(index),
+                again: None,
+            })
         })
         .collect()
 }
@@ -328,4 +333,43 @@ fn what_lies_on_both_sides_of_a_seam_of_blocks_is_expected_once() {
         assert_eq!(alone.count(Kind::Lost), 2 + absent.count() as u64);
         assert_eq!(alone.right() + alone.count(Kind::Alien), rows);
     }
+}
+
+/// A datapoint of a device that was sent twice: so many rows are right and so many are of another value.
+fn of_two(fates: (Fate, Option<Fate>), right: usize, wrong: usize) -> (u64, Vec<(Kind, u64)>) {
+    let config = DatasetConfig::named("pmu").unwrap().with("twice", serde_json::json!({ "share": 0.5, "after": "1s" }));
+    let dataset = config.open(1, 0, DEVICES, Path::new(".")).unwrap();
+    let index = (0..).find(|&index| dataset.twice().unwrap().is_of(1, index)).unwrap();
+    let mut expected = ExpectedRows::new(Arc::clone(&dataset), exact()).with_second_sends(true, None);
+    let (fate, again) = fates;
+    expected.begin([Segment { device: 1, indices: index..index + 1, fate, again }], TimeRange::ALL);
+    let (mut stored, mut batch) = (Stored::new(), Batch::new(dataset.schema()));
+    dataset.fill(Run { device: 1, first: index, count: 1 }, &mut batch);
+    let ns = dataset.timestamp_ns(1, index);
+    (0..right).for_each(|_| stored.push(&batch, 0, 1, ns, |_, value| Some(value)));
+    (0..wrong).for_each(|_| stored.push(&batch, 0, 1, ns, |_, value| Some(value + 1.0)));
+    let mut findings = Findings::default();
+    let mut merge = Merge::new(&mut expected, &mut findings, false);
+    stored.chunks.iter().for_each(|chunk| merge.take(chunk).unwrap());
+    assert_eq!(merge.finish(), (right + wrong) as u64);
+    let found = Kind::ALL.map(|kind| (kind, findings.count(kind)));
+    (findings.right(), found.into_iter().filter(|&(_, count)| count > 0).collect())
+}
+
+#[test]
+fn of_what_was_sent_twice_both_are_stored_and_no_third() {
+    let both = (Fate::Acked, Some(Fate::Acked));
+    assert_eq!(of_two(both, 2, 0), (2, vec![]));
+    assert_eq!(of_two(both, 1, 0), (1, vec![(Kind::Lost, 1)]));
+    assert_eq!(of_two(both, 0, 0), (0, vec![(Kind::Lost, 2)]));
+    assert_eq!(of_two(both, 4, 0), (2, vec![(Kind::Duplicate, 2)]));
+    assert_eq!(of_two(both, 1, 1), (1, vec![(Kind::Corrupt, 1)]));
+    assert_eq!(of_two(both, 1, 2), (1, vec![(Kind::Corrupt, 1), (Kind::Alien, 1)]));
+    assert_eq!(of_two(both, 2, 1), (2, vec![(Kind::Alien, 1)]));
+    let in_doubt = (Fate::Acked, Some(Fate::Unknown));
+    assert_eq!(of_two(in_doubt, 1, 0), (1, vec![(Kind::UnknownAbsent, 1)]));
+    assert_eq!(of_two(in_doubt, 2, 0), (1, vec![(Kind::UnknownPresent, 1)]));
+    assert_eq!(of_two(in_doubt, 0, 0), (0, vec![(Kind::Lost, 1), (Kind::UnknownAbsent, 1)]));
+    // Its second send came to nothing.
+    assert_eq!(of_two((Fate::Acked, None), 2, 0), (1, vec![(Kind::Duplicate, 1)]));
 }

@@ -252,14 +252,15 @@ fn a_kill_may_lose_what_no_crash_survives_and_nothing_else() {
 fn what_should_be_there_is_the_history_what_was_acknowledged_and_perhaps_what_is_unknown() {
     let (mut written, _) = Written::whole(1, 1);
     written.planned.plan.phases.preload = 10;
-    let of =
-        |history, ended| expected(&written.planned, LedgerSummary { points: [100, 5, 7], history, reserved: 0, ended });
+    let of = |history, ended| {
+        expected(&written.planned, LedgerSummary { points: [100, 5, 7], history, reserved: 0, ended }, None)
+    };
     assert_eq!(of(Some((4, 10)), true), 140..=147);
     assert_eq!(of(None, true), 100..=107);
     assert_eq!(of(Some((4, 10)), false), 140..=u64::MAX, "what a killed run had sent is not known");
     written.planned.plan.phases.preload = u64::MAX / 2;
     let summary = LedgerSummary { points: [1, 0, 7], history: Some((4, 10)), reserved: 0, ended: true };
-    assert_eq!(expected(&written.planned, summary), u64::MAX..=u64::MAX, "a plan that others wrote may say so");
+    assert_eq!(expected(&written.planned, summary, None), u64::MAX..=u64::MAX, "a plan that others wrote may say so");
 }
 
 #[test]

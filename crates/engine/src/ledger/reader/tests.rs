@@ -49,6 +49,45 @@ fn answered(count: u64, window: u64) -> impl Iterator<Item = u64> {
 
 const MILLION: u64 = 1_000_000;
 
+/// Whether both come in one block or in two.
+#[test]
+fn what_was_sent_twice_is_told_twice() {
+    for a_second in [1, 4] {
+        let run = |first, count| Run { device: 1, first, count };
+        let sent = [run(0, 6), run(2, 1), run(6, 4), run(4, 3)];
+        let (ledger, _) = written(sent.into_iter(), 1, a_second);
+        let summary = ledger.summary().unwrap();
+        assert_eq!((summary.points, summary.ended), ([14, 0, 0], true), "{a_second}");
+        let ranges = ledger.ranges(&|_| true, 100).unwrap().unwrap();
+        let of = |ranges: &PointRanges| ranges.iter().collect::<Vec<_>>();
+        assert_eq!(of(ranges.of(Fate::Acked)), [(1, 0..10)], "{a_second}");
+        assert_eq!(of(ranges.again(Fate::Acked)), [(1, 2..3), (1, 4..7)], "{a_second}");
+        assert!(ranges.again(Fate::Failed).is_empty());
+    }
+}
+
+#[test]
+fn what_was_sent_twice_and_dropped_on_purpose_is_told_so() {
+    let store = Arc::new(MemoryLedger::default());
+    let mut journal = Journal::begin(store.clone(), &HEAD).unwrap();
+    let note = |journal: &mut Journal, runs: &[Run]| {
+        let mut fates = Fates::default();
+        fates.note(Fate::Acked, runs.iter().copied());
+        journal.note(&mut fates).unwrap();
+    };
+    let run = |first, count| Run { device: 0, first, count };
+    note(&mut journal, &[run(0, 5), run(1, 1)]);
+    journal.dropping().unwrap();
+    journal.dropped().unwrap();
+    // The first send of 2 was dropped, and its second was not.
+    note(&mut journal, &[run(5, 2), run(2, 1)]);
+    journal.end().unwrap();
+    let ranges = Ledger::new(store).ranges(&|_| true, 100).unwrap().unwrap();
+    let of = |ranges: &PointRanges| ranges.iter().map(|(_, indices)| indices).collect::<Vec<_>>();
+    assert_eq!((of(ranges.dropped()), of(ranges.dropped_again())), (vec![0..5], vec![1..2]));
+    assert_eq!((of(ranges.of(Fate::Acked)), of(ranges.again(Fate::Acked))), (vec![2..3, 5..7], vec![]));
+}
+
 #[test]
 fn a_million_single_inserts_take_at_most_two_bytes_each() {
     // One device, a thousand users who each have a device, and as many whose answers come in any order.

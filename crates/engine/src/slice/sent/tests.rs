@@ -98,6 +98,18 @@ proptest! {
 }
 
 #[test]
+fn what_was_sent_twice_travels_twice() {
+    let mut sent = Slice::default();
+    sent.fates.note(
+        Fate::Acked,
+        [(0, 5, 3), (0, 6, 1), (0, 7, 9)].map(|(device, first, count)| Run { device, first, count }),
+    );
+    let mut received = travelled(sent, &(0..1)).unwrap();
+    let points: u64 = received.fates.of(Fate::Acked).iter().map(|run| u64::from(run.count)).sum();
+    assert_eq!(points, 13);
+}
+
+#[test]
 fn windows_of_the_same_second_are_one() {
     let mut sum = slice(&[(0, 0, 5, 5, 0)]);
     sum.add(slice(&[(1, 0, 7, 7, 0), (1, 1, 1_000_000_007, 7, 0)]));
