@@ -328,7 +328,10 @@ mod tests {
             assert_eq!(meant.to_string().parse(), Ok(meant), "as it is written");
         }
         for bad in ["-3", "", "10x", "Site"] {
-            assert!(bad.parse::<RequestDevices>().unwrap_err().contains("\"all\", the name of a tag, or by and the name"), "{bad}");
+            assert!(
+                bad.parse::<RequestDevices>().unwrap_err().contains("\"all\", the name of a tag, or by and the name"),
+                "{bad}"
+            );
         }
     }
 }

@@ -83,9 +83,9 @@ fn what_was_sent_twice_and_dropped_on_purpose_is_told_so() {
     note(&mut journal, &[run(5, 2), run(2, 1)]);
     journal.end().unwrap();
     let ranges = Ledger::new(store).ranges(&|_| true, 100).unwrap().unwrap();
-    let of = |ranges: &PointRanges| ranges.iter().map(|(_, indices)| indices).collect::<Vec<_>>();
-    assert_eq!((of(ranges.dropped()), of(ranges.dropped_again())), (vec![0..5], vec![1..2]));
-    assert_eq!((of(ranges.of(Fate::Acked)), of(ranges.again(Fate::Acked))), (vec![2..3, 5..7], vec![]));
+    let of = |ranges: &PointRanges| ranges.iter().map(|(_, at)| (at.start, at.end)).collect::<Vec<_>>();
+    assert_eq!((of(ranges.dropped()), of(ranges.dropped_again())), (vec![(0, 5)], vec![(1, 2)]));
+    assert_eq!((of(ranges.of(Fate::Acked)), of(ranges.again(Fate::Acked))), (vec![(2, 3), (5, 7)], vec![]));
 }
 
 #[test]
