@@ -27,7 +27,7 @@ Examples:
   iotbench suite hof --agents 2            its loads made by two processes of this machine (docs/agents.md)
   iotbench suite --resume results/20261122T101500Z-suite-hof-short-abcd
 
-Built in: quick, hof, abb, weather, compressor, liteme (configs/suites). Each run has a fresh database; repetitions come in \
+Built in: quick, hof, abb, weather, compressor, liteme, tpcx_iot (configs/suites). Each run has a fresh database; repetitions come in \
 rounds of a random order. A run that fails does not end the others. Ctrl-C ends the run under way; --resume goes on.";
 
 #[derive(Debug, Args)]
