@@ -47,7 +47,7 @@ fn assert_exact(ended: &Ended, backend: &str) {
 fn what_is_sent_twice_is_stored_as_often_as_the_database_keeps_it() {
     for backend in backends() {
         let place = Place::new();
-        let ended = run(&place, backend, &["--operations", "200", "-d", "60s", "--set", "phases.preload=50"]);
+        let ended = run(&place, backend, &["--operations", "60", "-d", "60s", "--set", "phases.preload=50"]);
         assert_exact(&ended, backend);
         let [acked, again, replaced] =
             ["acked", "sent_again", "replaced"].map(|count| ended.count(&format!("/points/{count}")));
