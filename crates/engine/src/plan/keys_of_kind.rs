@@ -54,7 +54,7 @@ pub(super) fn check(config: &OperationConfig) -> Result<(), (String, String)> {
         return Err(((*key).into(), format!("{} does not go by it (it goes by {takes}): leave it out", config.kind)));
     }
     if taken.contains(&"window") && config.kind != OperationKind::Write && config.window.as_ns() == 0 {
-        return Err(("window".into(), "a stretch of no time holds nothing: write how long it is".into()));
+        return Err(("window".into(), "a stretch of no time holds nothing: write one longer than 0".into()));
     }
     Ok(())
 }

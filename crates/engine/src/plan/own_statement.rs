@@ -88,9 +88,6 @@ pub(super) fn own_statement(
     if statement.names(Parameter::Device) && devices == 1 {
         return error("statement", "a table of one device has no column of it: leave :device out".into());
     }
-    if config.window.as_ns() == 0 {
-        return error("window", "a stretch of time is longer than 0".into());
-    }
     let has_figure = config.expect.figure.is_some();
     if has_figure && let Some(missing) = not_named(&statement, devices > 1, signals.len() > 1) {
         return error("statement", format!("its figure is of what {missing} stands for, which it does not name"));

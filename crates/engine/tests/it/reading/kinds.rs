@@ -91,9 +91,13 @@ fn figures_of_each_device_over_a_stretch() {
 fn records_of_ten_thousand_signals() {
     const MANY: &str =
         "name = \"custom\"\ninterval = \"1s\"\nsignals = [{ name = \"a\", shape = \"sine\", copies = 10000 }]";
-    for operation in [r#"{ kind = "read_records", records = 2 }"#, r#"{ kind = "figures", window = "3s" }"#] {
-        every_layout_answers(MANY, 1, 6, operation, &["operations=2"]);
+    let operation = r#"{ kind = "read_records", records = 2 }, { kind = "figures", window = "3s" }"#;
+    let text = profile(MANY, 1, 6, CLOSED, operation);
+    for (name, layout) in [("memory", "layout=wide"), ("sqlite", "layout=document"), ("sqlite", "layout=narrow")] {
+        assert_right(&run_on(backend(name), &text, &[layout, "operations=4"]), &format!("{name} {layout}"));
     }
+    let error = try_plan(&text, &["layout=wide"], backend("sqlite"), Path::new("/nowhere")).unwrap_err().to_string();
+    assert!(error.contains("at most 1998 signals in layout wide, and these are 10000"), "{error}");
 }
 
 #[test]
