@@ -1,11 +1,11 @@
-//! Which keys a read goes by: one that says nothing to its kind is refused, and not passed over.
+//! Which keys an operation goes by: one that says nothing to its kind is refused, and not passed over.
 
 use crate::{
     profile::{OperationConfig, OperationKind, RequestDevices},
     units::Auto,
 };
 
-/// The keys that the reads of a kind go by, of those that not every one does.
+/// The keys that a kind goes by, of those that not every one does.
 fn of(kind: OperationKind) -> &'static [&'static str] {
     match kind {
         OperationKind::CycleSearch => &["signals", "strategy"],
@@ -25,10 +25,8 @@ fn of(kind: OperationKind) -> &'static [&'static str] {
         OperationKind::NewestBuckets => &["signals", "devices", "aggregates", "width", "records"],
         OperationKind::TopDevices => &["signals", "devices", "window", "aggregates", "records"],
         OperationKind::Dashboard => &["signals", "window"],
-        // They say themselves what they take.
-        OperationKind::Statement | OperationKind::Write => {
-            &["signals", "devices", "window", "aggregates", "width", "records", "above", "below", "strategy"]
-        }
+        OperationKind::Statement => &["signals", "window"],
+        OperationKind::Write => &["devices", "datapoints"],
     }
 }
 
@@ -39,6 +37,7 @@ fn of(kind: OperationKind) -> &'static [&'static str] {
 pub(super) fn check(config: &OperationConfig) -> Result<(), (String, String)> {
     let written = [
         ("signals", !config.signals.is_empty()),
+        ("datapoints", config.datapoints != Auto::Auto),
         ("devices", config.devices != RequestDevices::Count(1)),
         ("window", config.window != OperationConfig::WINDOW),
         ("records", config.records.0 != 1),
@@ -50,10 +49,10 @@ pub(super) fn check(config: &OperationConfig) -> Result<(), (String, String)> {
     ];
     let taken = of(config.kind);
     if let Some((key, _)) = written.iter().find(|(key, is_written)| *is_written && !taken.contains(key)) {
-        let takes = if taken.is_empty() { "none of these".to_owned() } else { taken.join(", ") };
-        return Err(((*key).into(), format!("{} does not go by it (it goes by {takes}): leave it out", config.kind)));
+        let takes = if taken.is_empty() { String::new() } else { format!(", but by {}", taken.join(", ")) };
+        return Err(((*key).into(), format!("{} does not go by it{takes}: leave it out", config.kind)));
     }
-    if taken.contains(&"window") && config.kind != OperationKind::Write && config.window.as_ns() == 0 {
+    if taken.contains(&"window") && config.window.as_ns() == 0 {
         return Err(("window".into(), "a stretch of no time holds nothing: write one longer than 0".into()));
     }
     Ok(())

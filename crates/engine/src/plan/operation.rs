@@ -1,6 +1,6 @@
 //! What an operation does, as meant.
 
-use super::{Context, devices, group::Load, question::Question, question_keys};
+use super::{Context, devices, group::Load, keys_of_kind, question::Question, question_keys};
 use crate::{
     profile::{Datapoints, Group, OperationConfig, OperationKind, Profile},
     units::Span,
@@ -132,6 +132,7 @@ pub(super) fn plans(
             let key = if has_statement { "statement" } else { "expect" };
             return Err((format!("operations.{j}.{key}"), format!("kind is {}: only a statement has it", config.kind)));
         }
+        keys_of_kind::check(config).map_err(|(key, message)| (format!("operations.{j}.{key}"), message))?;
         let planned = if reads { read(context, group, config, load) } else { write(context, group, config, load) };
         planned.map_err(|(key, message)| (format!("operations.{j}.{key}"), message))
     };

@@ -1,7 +1,7 @@
 //! What a read asks by the keys of its operation.
 
 use super::{
-    Context, Question, keys_of_kind,
+    Context, Question,
     own_statement::own_statement,
     whose::{Whose, by_tag, whose},
 };
@@ -24,7 +24,6 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
     if records == 0 {
         return Err(("records".into(), "at least 1".into()));
     }
-    keys_of_kind::check(config)?;
     let question = match config.kind {
         OperationKind::ReadSignal => Question::Signal {
             signals: signals(config, schema, |_| true)?,

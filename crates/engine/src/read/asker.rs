@@ -57,7 +57,7 @@ impl Asker {
     /// The device and the moment that a search for a machine cycle starts from: there is a cycle on either side.
     #[must_use]
     pub fn moment(&self, draw: Draw) -> (u32, i64) {
-        let device = u32::try_from(self.below(self.history.devices.into(), Of::Device, draw)).unwrap_or(0);
+        let device = self.first(1, draw);
         let (first_ns, last_ns) = self.history.time_span_ns(device);
         let margin_ns = MARGIN_NS.min((last_ns - first_ns) / 4);
         let moments = last_ns.saturating_sub(first_ns).saturating_sub(2 * margin_ns).max(0).cast_unsigned() + 1;
@@ -79,7 +79,7 @@ impl Asker {
                 Query::Range { devices, signals: vec![self.one_of(signals, draw)], range }
             }
             Question::Latest { signals } => {
-                let device = u32::try_from(self.below(self.history.devices.into(), Of::Device, draw)).unwrap_or(0);
+                let device = self.first(1, draw);
                 Query::NewestVisible { device, signal: self.one_of(signals, draw) }
             }
             Question::Filter { signals, predicate, devices, window_ns, records } => {
@@ -218,14 +218,13 @@ impl Asker {
 
     /// A device, and the time of one of its records after which there are enough.
     fn record(&self, records: u64, draw: Draw) -> (u32, i64) {
-        let device = u32::try_from(self.below(self.history.devices.into(), Of::Device, draw)).unwrap_or(0);
+        let device = self.first(1, draw);
         let starts = self.history.span(device).saturating_sub(records) + 1;
         (device, self.history.dataset.timestamp_ns(device, self.below(starts, Of::Moment, draw)))
     }
 
     fn device(&self, draw: Draw) -> Devices {
-        let device = self.below(self.history.devices.into(), Of::Device, draw);
-        Devices::Some(vec![u32::try_from(device).unwrap_or(0)])
+        Devices::Some(vec![self.first(1, draw)])
     }
 
     /// The newest stretch of the history.

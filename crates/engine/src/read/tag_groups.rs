@@ -19,7 +19,8 @@ impl TagGroups {
         for tag in asked_by {
             groups.entry(tag).or_insert_with(|| {
                 let mut sorted: Vec<u32> = (0..devices).collect();
-                sorted.sort_unstable_by_key(|&device| (tags.choice(tag, device), device));
+                // Stable: those of one value stay ascending.
+                sorted.sort_by_cached_key(|&device| tags.choice(tag, device));
                 sorted
             });
         }

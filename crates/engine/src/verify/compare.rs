@@ -145,7 +145,7 @@ impl Compare<'_> {
             }
             Query::TagFigures { tag, signals, aggregates, range, width } => {
                 let expected = groups::by_tag(self.truth, tag, (&signals, &aggregates), range, width);
-                self.figures(expected.into_iter())
+                self.figures(expected.into_values().flatten())
             }
             Query::TopDevices { devices, signal, aggregate, range, limit } => {
                 let devices = self.truth.devices(&devices);

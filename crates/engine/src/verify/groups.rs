@@ -3,10 +3,13 @@
 
 use super::{
     figure::{Bounds, Figure},
-    truth::Truth,
+    truth::{Row, Truth},
 };
 use iotbench_core::{Aggregate, BucketWidth, Devices, SignalId, TagId, TimeRange};
 use std::{collections::BTreeMap, ops::ControlFlow};
+
+/// A device, or what devices are put together by, and the beginning of a bucket; 0 without one.
+type Group = (u32, i64);
 
 /// The figures of one aggregate of a device, or of one of its buckets.
 pub(super) struct ExpectedFigures {
@@ -21,7 +24,7 @@ pub(super) struct ExpectedFigures {
 
 impl ExpectedFigures {
     /// The figures of a device and time, aggregate by aggregate.
-    fn of((device, timestamp_ns): (u32, i64), figures: &[Figure], aggregates: &[Aggregate]) -> Vec<Self> {
+    fn of((device, timestamp_ns): Group, figures: &[Figure], aggregates: &[Aggregate]) -> Vec<Self> {
         let certain = figures.iter().all(Figure::is_certain);
         let row = |&aggregate: &Aggregate| {
             let values: Option<Vec<_>> = figures.iter().map(|figure| figure.of(aggregate)).collect();
@@ -61,38 +64,43 @@ pub(super) fn of_each(
 pub(super) fn by_tag(
     truth: &mut Truth,
     tag: TagId,
-    (signals, aggregates): (&[SignalId], &[Aggregate]),
+    figures: (&[SignalId], &[Aggregate]),
     range: TimeRange,
     width: Option<BucketWidth>,
-) -> Vec<ExpectedFigures> {
-    let (devices, tags) = (truth.devices(&Devices::All), truth.tags().clone());
-    let mut groups = BTreeMap::new();
-    let _ = truth.walk(&devices, range, &mut |row| {
-        let group = (tags.choice(tag, row.device), width.map_or(0, |width| width.start_of(row.timestamp_ns)));
-        let figures = groups.entry(group).or_insert_with(|| vec![Figure::default(); signals.len()]);
-        figures.iter_mut().zip(signals).for_each(|(figure, &signal)| figure.add(row.number(signal), row.certain));
-        ControlFlow::Continue(())
-    });
-    groups.into_iter().flat_map(|(group, figures)| ExpectedFigures::of(group, &figures, aggregates)).collect()
+) -> BTreeMap<Group, Vec<ExpectedFigures>> {
+    let (devices, tags) = (truth.devices(&Devices::All), truth.tags());
+    let group =
+        |row: &Row<'_>| (tags.choice(tag, row.device), width.map_or(0, |width| width.start_of(row.timestamp_ns)));
+    together(truth, &devices, figures, range, group)
 }
 
 /// The figures of each bucket of all devices together, by its beginning.
 pub(super) fn of_all(
     truth: &mut Truth,
     devices: &[u32],
-    (signals, aggregates): (&[SignalId], &[Aggregate]),
+    figures: (&[SignalId], &[Aggregate]),
     range: TimeRange,
     width: BucketWidth,
-) -> BTreeMap<i64, Vec<ExpectedFigures>> {
-    let mut buckets = BTreeMap::new();
+) -> BTreeMap<Group, Vec<ExpectedFigures>> {
+    together(truth, devices, figures, range, |row| (0, width.start_of(row.timestamp_ns)))
+}
+
+/// The figures of each group of rows, whatever devices they are of.
+fn together(
+    truth: &mut Truth,
+    devices: &[u32],
+    (signals, aggregates): (&[SignalId], &[Aggregate]),
+    range: TimeRange,
+    group: impl Fn(&Row<'_>) -> Group,
+) -> BTreeMap<Group, Vec<ExpectedFigures>> {
+    let mut groups = BTreeMap::new();
     let _ = truth.walk(devices, range, &mut |row| {
-        let start = width.start_of(row.timestamp_ns);
-        let figures = buckets.entry(start).or_insert_with(|| vec![Figure::default(); signals.len()]);
+        let figures = groups.entry(group(&row)).or_insert_with(|| vec![Figure::default(); signals.len()]);
         figures.iter_mut().zip(signals).for_each(|(figure, &signal)| figure.add(row.number(signal), row.certain));
         ControlFlow::Continue(())
     });
-    let of = |(start, figures): (i64, Vec<Figure>)| (start, ExpectedFigures::of((0, start), &figures, aggregates));
-    buckets.into_iter().map(of).collect()
+    let of = |(group, figures): (Group, Vec<Figure>)| (group, ExpectedFigures::of(group, &figures, aggregates));
+    groups.into_iter().map(of).collect()
 }
 
 /// The same as far back as the newest buckets may lie: in the end of the stretch that as many fill, where each of these certainly
@@ -103,7 +111,7 @@ pub(super) fn newest_of_all(
     figures: (&[SignalId], &[Aggregate]),
     (range, width): (TimeRange, BucketWidth),
     newest: u64,
-) -> BTreeMap<i64, Vec<ExpectedFigures>> {
+) -> BTreeMap<Group, Vec<ExpectedFigures>> {
     let is_certain = |rows: &&Vec<ExpectedFigures>| rows.iter().all(|row| row.certain);
     if let Some(end) = width.last_of(range, newest) {
         let expected = of_all(truth, devices, figures, end, width);

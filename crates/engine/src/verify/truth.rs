@@ -41,7 +41,7 @@ impl Row<'_> {
 #[derive(Debug)]
 pub struct Truth {
     history: History,
-    tags: Tags,
+    tags: Arc<Tags>,
     overlap: Overlap,
     batch: Batch,
 }
@@ -51,17 +51,17 @@ type Visit<'a> = dyn FnMut(Row<'_>) -> ControlFlow<()> + 'a;
 impl Truth {
     pub fn new(history: History) -> Self {
         let batch = Batch::new(history.dataset.schema());
-        Self { history, tags: Tags::default(), overlap: Overlap::None, batch }
+        Self { history, tags: Arc::default(), overlap: Overlap::None, batch }
     }
 
     /// The same of devices with these tags.
     pub fn with_tags(self, tags: Tags) -> Self {
-        Self { tags, ..self }
+        Self { tags: Arc::new(tags), ..self }
     }
 
     /// What is known of the devices.
-    pub fn tags(&self) -> &Tags {
-        &self.tags
+    pub fn tags(&self) -> Arc<Tags> {
+        Arc::clone(&self.tags)
     }
 
     /// From now on, what is true of a read beside these writes.

@@ -7,7 +7,7 @@ use super::{
 use crate::mongodb::write::tag_path;
 use iotbench_backend_kit::{
     ask::{Ask, Asked, What},
-    figures::{Collected, Group, Streamed},
+    figures::Group,
     grouped_by::{GroupedBy, place_of},
     span::Span,
 };
@@ -22,6 +22,9 @@ const VALUE: &str = "_value";
 
 /// The field of how many values there are.
 const COUNT: &str = "_count";
+
+/// Takes a figure: of a group, an aggregate and a signal.
+pub(crate) type Take<'t> = dyn FnMut(Group, usize, usize, Option<f64>) -> Result<(), Error> + Send + 't;
 
 /// What is asked for.
 pub(crate) struct Figures<'a> {
@@ -119,30 +122,27 @@ impl<'a> Figures<'a> {
         (0..self.aggregates.len()).flat_map(of_aggregate).collect()
     }
 
-    /// Takes such a document.
+    /// Gives the figures of such a document to `take`: the group, the place of the aggregate and that of the signal.
     pub(crate) fn take(
         &self,
+        shape: &Shape,
         document: &RawDocument,
         fields: &[String],
-        figures: &mut Streamed<'_>,
+        take: &mut Take<'_>,
     ) -> Result<(), Error> {
-        let (group, signal) = self.group_of(document)?;
-        figures.begin(group)?;
+        let (group, signal) = self.group_of(shape, document)?;
         if let Some(signal) = signal {
             let Ok(column) = self.signals.binary_search(&signal) else { return Ok(()) };
-            for aggregate in 0..self.aggregates.len() {
-                figures.set(aggregate, column, number(document, &format!("f{aggregate}"))?);
-            }
-            return Ok(());
+            return (0..self.aggregates.len())
+                .try_for_each(|aggregate| take(group, aggregate, column, number(document, &format!("f{aggregate}"))?));
         }
-        for (place, field) in fields.iter().enumerate() {
-            figures.set(place / self.signals.len(), place % self.signals.len(), number(document, field)?);
-        }
-        Ok(())
+        let places = fields.iter().enumerate();
+        let many = self.signals.len();
+        places.into_iter().try_for_each(|(at, field)| take(group, at / many, at % many, number(document, field)?))
     }
 
-    /// The device of a group and the beginning of its bucket, and in layout narrow its signal.
-    fn group_of(&self, document: &RawDocument) -> Result<(Group, Option<SignalId>), Error> {
+    /// The device of a group, or the place of its tag's value, the beginning of its bucket, and in layout narrow its signal.
+    fn group_of(&self, shape: &Shape, document: &RawDocument) -> Result<(Group, Option<SignalId>), Error> {
         let wrong = |id: &dyn std::fmt::Debug| Error::new(Cause::Protocol, format!("a group is of {id:?}"));
         match element(document, "_id")? {
             None => Ok(((0, 0), None)),
@@ -158,39 +158,17 @@ impl<'a> Figures<'a> {
                     Some(RawBsonRef::Int32(signal)) => Some(SignalId::try_from(signal).map_err(|_| wrong(&id))?),
                     Some(_) => return Err(wrong(&id)),
                 };
-                Ok(((device(id)?, bucket), signal))
+                let of = match self.by {
+                    GroupedBy::Tag(tag) => {
+                        let value = element(id, VALUE)?.and_then(RawBsonRef::as_str);
+                        place_of(shape.schema().tags(), tag, value)?
+                    }
+                    GroupedBy::Device | GroupedBy::Nothing => device(id)?,
+                };
+                Ok(((of, bucket), signal))
             }
             Some(other) => Err(wrong(&other)),
         }
-    }
-
-    /// Takes such a document of the devices with a value of a tag.
-    pub(crate) fn take_by_tag(
-        &self,
-        shape: &Shape,
-        document: &RawDocument,
-        fields: &[String],
-        figures: &mut Collected,
-    ) -> Result<(), Error> {
-        let GroupedBy::Tag(tag) = self.by else { return Ok(()) };
-        let (many, width) = (self.signals.len(), self.signals.len() * self.aggregates.len());
-        let value = match element(document, "_id")? {
-            Some(RawBsonRef::Document(id)) => element(id, VALUE)?.and_then(RawBsonRef::as_str),
-            _ => None,
-        };
-        let ((_, bucket), signal) = self.group_of(document)?;
-        let group = (place_of(shape.schema().tags(), tag, value)?, bucket);
-        if let Some(signal) = signal {
-            let Ok(column) = self.signals.binary_search(&signal) else { return Ok(()) };
-            for aggregate in 0..self.aggregates.len() {
-                figures.set(group, aggregate * many + column, width, number(document, &format!("f{aggregate}"))?);
-            }
-            return Ok(());
-        }
-        for (place, field) in fields.iter().enumerate() {
-            figures.set(group, place, width, number(document, field)?);
-        }
-        Ok(())
     }
 
     /// The path of the tag that documents are put together by.

@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use bulk::BulkPoints;
 use count::count_stages;
 use decode::{integer, number};
-use figures::Figures;
+use figures::{Figures, Take};
 use futures_util::TryStreamExt;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row},
@@ -174,16 +174,30 @@ impl MongoReader {
     async fn figures(&self, figures: &Figures<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let rows = Streamed::new(sink, figures.signals.len(), figures.aggregates.len());
         let mut rows = rows.first(figures.newest.unwrap_or(u64::MAX));
-        let (stages, fields) = (figures.stages(&self.shape), figures.fields());
-        let bytes = self.each(stages, |document| figures.take(document, &fields, &mut rows)).await?;
+        let mut take = |group, aggregate, signal, figure| {
+            rows.begin(group)?;
+            rows.set(aggregate, signal, figure);
+            Ok(())
+        };
+        let bytes = self.each_figure(figures, &mut take).await?;
         rows.finish(bytes, ComputedBy::Server)
     }
 
-    async fn figures_by_tag(&self, of: &Figures<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let (mut figures, fields) = (Collected::default(), of.fields());
-        let take = |document: &RawDocument| of.take_by_tag(&self.shape, document, &fields, &mut figures);
-        let bytes = self.each(of.stages(&self.shape), take).await?;
-        figures.answer(of.signals.len(), bytes, ComputedBy::Server, sink)
+    /// The values of a tag come by the alphabet.
+    async fn figures_by_tag(&self, figures: &Figures<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let (mut rows, signals) = (Collected::default(), figures.signals.len());
+        let width = signals * figures.aggregates.len();
+        let mut take = |group, aggregate, signal, figure| {
+            rows.set(group, aggregate * signals + signal, width, figure);
+            Ok(())
+        };
+        let bytes = self.each_figure(figures, &mut take).await?;
+        rows.answer(signals, bytes, ComputedBy::Server, sink)
+    }
+
+    async fn each_figure(&self, figures: &Figures<'_>, take: &mut Take<'_>) -> Result<u64, Error> {
+        let fields = figures.fields();
+        self.each(figures.stages(&self.shape), |document| figures.take(&self.shape, document, &fields, take)).await
     }
 
     async fn count_row(&self, sink: &mut dyn Sink) -> Result<Reply, Error> {

@@ -8,7 +8,7 @@ use crate::questdb::{
 };
 use iotbench_backend_kit::{
     cell::{Cell, number},
-    figures::{Collected, Streamed},
+    figures::{Collected, Group, Streamed},
     grouped_by::place_of,
 };
 use iotbench_core::{
@@ -43,20 +43,11 @@ pub(crate) async fn answer(
     let most = if let Over::TotalBuckets(_, Some(newest)) = over { newest } else { u64::MAX };
     let mut figures = Streamed::new(sink, signals.len(), aggregates.len()).first(most);
     let note = |row: &[Cell<'_>]| {
-        let [device, bucket, signal, count, cells @ ..] = row else {
-            return Err(improper(&"figures without their device"));
-        };
-        // Without a device column there is a row also of no datapoints.
-        let (Some(place), false) = (place_among(signals, table, signal), *count == Cell::Integer(0)) else {
-            return Ok(());
-        };
-        figures.begin((device_of(device)?, time_of(bucket)?))?;
-        for (at, cell) in cells.iter().enumerate() {
-            if !figures.set(at % aggregates.len(), place + at / aggregates.len(), number(cell)?) {
-                return Err(improper(&"more figures than were asked for"));
-            }
-        }
-        Ok(())
+        take(row, table, (signals, aggregates), &device_of, &mut |group, aggregate, signal, figure| {
+            figures.begin(group)?;
+            figures.set(aggregate, signal, figure);
+            Ok(())
+        })
     };
     let bytes = client.ask(&select.figures(signals, aggregates, over), note).await?;
     figures.finish(bytes, ComputedBy::Server)
@@ -72,23 +63,37 @@ pub(crate) async fn by_tag(
     sink: &mut dyn Sink,
 ) -> Result<Reply, Error> {
     let (mut figures, many) = (Collected::default(), signals.len() * aggregates.len());
+    let value_of = |value: &Cell<'_>| place_of(table.schema.tags(), tag, value.text());
     let note = |row: &[Cell<'_>]| {
-        let [value, bucket, signal, _, cells @ ..] = row else {
-            return Err(improper(&"figures without the value of their tag"));
-        };
-        let Some(first) = place_among(signals, table, signal) else { return Ok(()) };
-        let group = (place_of(table.schema.tags(), tag, value.text())?, time_of(bucket)?);
-        for (at, cell) in cells.iter().enumerate() {
-            let (aggregate, signal) = (at % aggregates.len(), first + at / aggregates.len());
-            if signal >= signals.len() {
-                return Err(improper(&"more figures than were asked for"));
-            }
-            figures.set(group, aggregate * signals.len() + signal, many, number(cell)?);
-        }
-        Ok(())
+        take(row, table, (signals, aggregates), &value_of, &mut |group, aggregate, signal, figure| {
+            figures.set(group, aggregate * signals.len() + signal, many, figure);
+            Ok(())
+        })
     };
     let bytes = client.ask(&select.figures(signals, aggregates, Over::ByTag(tag, width)), note).await?;
     figures.answer(signals.len(), bytes, ComputedBy::Server, sink)
+}
+
+/// Gives the figures of a row to `take`: the group, whose first part `group_of` reads, the place of the aggregate and that of the signal.
+fn take(
+    row: &[Cell<'_>],
+    table: &TableSpec,
+    (signals, aggregates): (&[SignalId], &[Aggregate]),
+    group_of: &dyn Fn(&Cell<'_>) -> Result<u32, Error>,
+    take: &mut dyn FnMut(Group, usize, usize, Option<f64>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let [of, bucket, signal, count, cells @ ..] = row else {
+        return Err(improper(&"figures without what they are of"));
+    };
+    // Without a column to group by there is a row also of no datapoints.
+    let (Some(first), false) = (place_among(signals, table, signal), *count == Cell::Integer(0)) else {
+        return Ok(());
+    };
+    let group = (group_of(of)?, time_of(bucket)?);
+    cells.iter().enumerate().try_for_each(|(at, cell)| match (at % aggregates.len(), first + at / aggregates.len()) {
+        (aggregate, signal) if signal < signals.len() => take(group, aggregate, signal, number(cell)?),
+        _ => Err(improper(&"more figures than were asked for")),
+    })
 }
 
 /// The place of a row's signal among those asked for: in layout narrow each has rows of its own.
