@@ -12,11 +12,15 @@ fn run(place: &Place, backend: &str, scenario: &str) -> Ended {
 }
 
 fn run_set(place: &Place, backend: &str, scenario: &str, settings: &[&str]) -> Ended {
-    let results = place.results();
-    let load = ["-d", "15s", "--vus", "4", "--scenario", scenario, "--out", results.to_str().unwrap()];
-    let set = ["--set", "think_time=100ms", "--set", "phases.deadline=10s"];
     let settings: Vec<_> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
-    Ended::of(place, &arguments(backend, &[&load[..], &set, &settings].concat()))
+    run_with(place, backend, scenario, &[&["-d", "15s"][..], &settings].concat())
+}
+
+fn run_with(place: &Place, backend: &str, scenario: &str, more: &[&str]) -> Ended {
+    let results = place.results();
+    let load = ["--vus", "4", "--scenario", scenario, "--out", results.to_str().unwrap()];
+    let set = ["--set", "think_time=100ms", "--set", "phases.deadline=10s"];
+    Ended::of(place, &arguments(backend, &[&load[..], &set, more].concat()))
 }
 
 /// The servers that promise to keep what they acknowledged when their process is killed.
@@ -35,7 +39,9 @@ fn a_server_that_is_killed_and_started_again_is_an_outage_without_a_loss() {
         for backend in servers() {
             scope.spawn(move || {
                 let place = Place::new();
-                let ended = run(&place, backend, "4s:kill,6s:restart");
+                // At most 160 before it is killed. How long a server takes to be back is for the machine to say.
+                let enough = ["--operations", "240", "-d", "120s"];
+                let ended = run_with(&place, backend, "4s:kill,6s:restart", &enough);
                 let case = format!("{backend}: {} {} {:#}", ended.reasons(), ended.err, ended.document["scenario"]);
                 ended.assert_sound(&case);
                 assert_eq!(marks(&ended), [("kill".into(), true), ("restart".into(), true)], "{case}");

@@ -63,7 +63,9 @@ fn what_is_sent_twice_is_stored_as_often_as_the_database_keeps_it() {
 fn an_outage_between_the_two_sends_does_not_blur_what_should_be_stored() {
     for backend in backends().filter(|backend| *backend != "sqlite") {
         let place = Place::new();
-        let scenario = ["-d", "15s", "--scenario", "4s:kill,6s:restart", "--set", "phases.deadline=10s"];
+        // At most 320 before it is killed. How long a server takes to be back is for the machine to say.
+        let load = ["--operations", "480", "-d", "120s", "--set", "phases.deadline=10s"];
+        let scenario = [&load[..], &["--scenario", "4s:kill,6s:restart"]].concat();
         let ended = run(&place, backend, &[&scenario[..], &["--set", "think_time=50ms"]].concat());
         assert!(ended.count("/points/unknown") + ended.count("/points/failed") > 0, "{:#}", ended.document["points"]);
         assert_exact(&ended, backend);
