@@ -34,9 +34,9 @@ impl FromStr for Decimal {
 }
 
 impl Decimal {
-    /// Equal with as many places after the point: Java's `equals`.
-    pub fn is(&self, text: &str) -> bool {
-        self.to_string() == text
+    /// Equal to these digits with no place after the point: Java's `equals`.
+    pub fn is_whole(&self, digits: &str) -> bool {
+        !self.is_negative && self.scale == 0 && self.digits == digits
     }
 
     /// The exponent of the first digit.

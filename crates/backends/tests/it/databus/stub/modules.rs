@@ -4,14 +4,14 @@ use super::{
     decimal::Decimal,
     store::{Cell, Refusal, Store},
 };
-use std::{cmp::Ordering, collections::BTreeMap};
+use std::{cmp::Ordering, collections::BTreeMap, fmt::Write, sync::Arc};
 
-/// A row on its way out: names and values as they are written.
-type Row = BTreeMap<String, String>;
+/// A row on its way out, as it is written.
+type Row = String;
 
 /// What is read: its rows, and the stretch of time that was asked for.
 struct Read {
-    rows: Vec<(i64, BTreeMap<String, Cell>)>,
+    rows: Vec<(i64, Arc<BTreeMap<String, Cell>>)>,
     first: i64,
     last: i64,
 }
@@ -25,7 +25,6 @@ pub fn answer(store: &mut Store, modules: &str) -> Result<String, Refusal> {
         ["deleterangeV1", name, from, to] => store.delete_range(name, time(from)?, time(to)?).map(|()| String::new()),
         parts => {
             let rows = rows(store, parts, query == "reverse=true")?;
-            let rows: Vec<String> = rows.iter().map(written).collect();
             Ok(format!("{{\"data\":[{}],\"error\":\"\"}}", rows.join(",")))
         }
     }
@@ -51,7 +50,8 @@ fn read(store: &Store, parts: &[&str], is_reversed: bool) -> Result<Read, Refusa
                 return Err(Refusal::new(404, "start time cannot be larger than end time"));
             }
             let table = store.table(name)?;
-            let mut rows: Vec<_> = table.rows.range(first..=last).map(|(time, cells)| (*time, cells.clone())).collect();
+            let mut rows: Vec<_> =
+                table.rows.range(first..=last).map(|(time, cells)| (*time, Arc::clone(cells))).collect();
             if is_reversed {
                 rows.reverse();
             }
@@ -80,7 +80,7 @@ fn extremes(read: &Read, interval: i64) -> Vec<Row> {
 }
 
 fn window<'v>(start: i64, values: impl Iterator<Item = (i64, &'v Decimal)>) -> Row {
-    let mut row = Row::from([("time".to_owned(), start.to_string())]);
+    let mut row = format!("{{\"time\":{start}");
     let mut least: Option<(i64, &Decimal)> = None;
     let mut greatest: Option<(i64, &Decimal)> = None;
     for (time, value) in values {
@@ -94,33 +94,28 @@ fn window<'v>(start: i64, values: impl Iterator<Item = (i64, &'v Decimal)>) -> R
     for (name, at, found) in [("min", "minAt", least), ("max", "maxAt", greatest)] {
         if let Some((time, value)) = found {
             // This module answers with texts.
-            row.insert(name.to_owned(), format!("\"{value}\""));
-            row.insert(at.to_owned(), format!("\"{time}\""));
+            write!(row, ",\"{name}\":\"{value}\",\"{at}\":\"{time}\"").unwrap();
         }
     }
-    row
+    row + "}"
 }
 
 fn plain(time: i64, cells: &BTreeMap<String, Cell>) -> Row {
-    let cells = cells.iter().map(|(name, cell)| {
-        let written = match cell {
-            Cell::Decimal(value) if name == "value" && is_never_answered(value) => "null".to_owned(),
-            Cell::Decimal(value) => value.to_string(),
-            Cell::Text(text) => serde_json::to_string(text).unwrap(),
-        };
-        (name.clone(), written)
-    });
-    cells.chain([("time".to_owned(), time.to_string())]).collect()
+    let mut row = format!("{{\"time\":{time}");
+    for (name, cell) in cells {
+        match cell {
+            Cell::Decimal(value) if name == "value" && is_never_answered(value) => write!(row, ",\"{name}\":null"),
+            Cell::Decimal(value) => write!(row, ",\"{name}\":{value}"),
+            Cell::Text(text) => write!(row, ",\"{name}\":{}", serde_json::to_string(text).unwrap()),
+        }
+        .unwrap();
+    }
+    row + "}"
 }
 
 /// The server takes this one for nothing, "because of a single client".
 fn is_never_answered(value: &Decimal) -> bool {
-    value.is("2147483647")
-}
-
-fn written(row: &Row) -> String {
-    let fields: Vec<_> = row.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
-    format!("{{{}}}", fields.join(","))
+    value.is_whole("2147483647")
 }
 
 fn time(text: &str) -> Result<i64, Refusal> {

@@ -2,7 +2,10 @@
 
 use super::decimal::Decimal;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 /// A status that is no success, and its text.
 #[derive(Debug)]
@@ -26,7 +29,7 @@ pub enum Cell {
 pub struct Table {
     /// The columns but the time: their names, and whether they hold decimals.
     pub columns: BTreeMap<String, bool>,
-    pub rows: BTreeMap<i64, BTreeMap<String, Cell>>,
+    pub rows: BTreeMap<i64, Arc<BTreeMap<String, Cell>>>,
 }
 
 #[derive(Debug, Default)]
@@ -89,7 +92,7 @@ impl Store {
         }
         for (name, time, cells) in read {
             if let Some(table) = self.tables.get_mut(&name) {
-                table.rows.insert(time, cells);
+                table.rows.insert(time, Arc::new(cells));
             }
         }
         Ok(())
