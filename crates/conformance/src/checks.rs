@@ -2,7 +2,7 @@
 
 use crate::{
     Outcome, Verdict,
-    compare::{Exactness, Rows, agree},
+    compare::{Everything, Exactness, Rows, agree},
     data::{self, Dataset, ORIGIN_NS, Owned, schema},
     known, questions,
     subject::{Check, Failure, Session, Subject, ask, ensure},
@@ -84,7 +84,7 @@ async fn compare_dataset(
     let oracle = oracle()?.open(OpenRequest { target: Target::default(), settings: Settings::default(), table })?;
     fill_oracle(&*oracle, &dataset.batches).await?;
     let mut judge = oracle.reader().await?;
-    let (everything, _) = ask(&mut *judge, &Query::Scan).await?;
+    let everything = Everything::from(ask(&mut *judge, &Query::Scan).await?.0);
     let mut reader = session.reader().await?;
     let visible = reader.visible_points().await?;
     ensure(visible == dataset.points(), || format!("{visible} datapoints are visible of {}", dataset.points()))?;

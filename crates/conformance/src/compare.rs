@@ -32,11 +32,6 @@ impl Rows {
         self.0.len() as u64
     }
 
-    fn greatest_magnitude(&self) -> f64 {
-        let values = self.0.iter().flat_map(|row| row.values.iter().flatten());
-        values.filter_map(|value| value.value().as_f64()).fold(0.0, |greatest, number| number.abs().max(greatest))
-    }
-
     /// Takes the rows of a chunk, which must be a proper one.
     pub(crate) fn take(&mut self, chunk: &Chunk) -> Result<(), Error> {
         let improper = |message: &str| Err(Error::new(Cause::Protocol, message));
@@ -54,6 +49,23 @@ impl Rows {
             });
         }
         Ok(())
+    }
+}
+
+/// All that is stored, by the oracle.
+#[derive(Debug)]
+pub(crate) struct Everything {
+    rows: Rows,
+    /// The greatest magnitude of a number.
+    greatest: f64,
+}
+
+impl From<Rows> for Everything {
+    fn from(rows: Rows) -> Self {
+        let values = rows.0.iter().flat_map(|row| row.values.iter().flatten());
+        let numbers = values.filter_map(|value| value.value().as_f64());
+        let greatest = numbers.fold(0.0, |greatest, number| number.abs().max(greatest));
+        Self { rows, greatest }
     }
 }
 
@@ -78,9 +90,16 @@ impl<'a> Exactness<'a> {
     }
 }
 
-/// Holds the rows of an answer against those of the oracle. `everything` is all that is stored, by the oracle.
-pub(crate) fn agree(query: &Query, got: &Rows, expected: &Rows, everything: &Rows, exactness: Exactness<'_>) -> Check {
-    let greatest = everything.greatest_magnitude();
+/// Holds the rows of an answer against those of the oracle.
+pub(crate) fn agree(
+    query: &Query,
+    got: &Rows,
+    expected: &Rows,
+    everything: &Everything,
+    exactness: Exactness<'_>,
+) -> Check {
+    let Everything { rows: everything, greatest } = everything;
+    let greatest = *greatest;
     let same_value = |got: &Option<Owned>, expected: &Option<Owned>| match (got, expected) {
         (Some(got), Some(expected)) => match query {
             Query::Aggregates { aggregates, .. }

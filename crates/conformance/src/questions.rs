@@ -221,20 +221,28 @@ fn nearest(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
     let device = dataset.devices - 1;
     for signal in some_signals(dataset) {
         // Some values equal the limit 31; none is above 10^6.
-        for limit in [-1e6, -500.25, 0.0, 31.0, 62.5, 900.125, 1e6] {
-            for predicate in [Predicate::Above(limit), Predicate::Below(limit)] {
-                for time in [times[0], times[times.len() / 3], times[times.len() / 2] + 1, times[times.len() - 1]] {
-                    for direction in [Direction::FirstAfter(time), Direction::LastBefore(time)] {
-                        queries.push(Query::Nearest { device, signal, predicate, direction });
-                    }
-                }
-            }
+        for limit in [0.0, 31.0] {
+            let last = times[times.len() - 1];
+            let all = [times[0], times[times.len() / 3], times[times.len() / 2] + 1, last];
+            queries.extend(all.into_iter().flat_map(|time| nearest_to(device, signal, limit, time)));
         }
+        let middle = times[times.len() / 2];
+        let limits = [-1e6, -500.25, 62.5, 900.125, 1e6];
+        queries.extend(limits.into_iter().flat_map(|limit| nearest_to(device, signal, limit, middle)));
         for direction in [Direction::FirstAfter(i64::MAX), Direction::LastBefore(i64::MIN)] {
             queries.push(Query::Nearest { device, signal, predicate: Predicate::Below(1e6), direction });
         }
     }
     queries
+}
+
+/// Both conditions in both directions.
+fn nearest_to(device: u32, signal: SignalId, limit: f64, time: i64) -> impl Iterator<Item = Query> {
+    let predicates = [Predicate::Above(limit), Predicate::Below(limit)];
+    predicates.into_iter().flat_map(move |predicate| {
+        let directions = [Direction::FirstAfter(time), Direction::LastBefore(time)];
+        directions.map(|direction| Query::Nearest { device, signal, predicate, direction })
+    })
 }
 
 fn minima(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
