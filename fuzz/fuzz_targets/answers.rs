@@ -134,7 +134,14 @@ fn queries() -> Vec<Query> {
         range,
         width,
     };
+    let having = |at_least| {
+        let (devices, signals, aggregates) = (Devices::All, vec![signal], vec![Aggregate::Mean]);
+        let of = Query::Buckets { devices, signals, aggregates, range, width: BucketWidth::SECOND };
+        Query::Having { of: Box::new(of), signal, predicate, at_least }
+    };
     vec![
+        having(None),
+        having(Some(2)),
         Query::Range { devices: devices.clone(), signals: signals.clone(), range },
         Query::Range { devices: Devices::Some(vec![1]), signals: vec![1], range },
         Query::Records { device, from_ns, limit },

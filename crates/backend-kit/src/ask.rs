@@ -125,6 +125,15 @@ pub enum What<'a> {
     Count,
 }
 
+/// Which of the rows of an answer are wanted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Having {
+    /// The condition on their only figure, or on the value of the signal.
+    pub predicate: Predicate,
+    /// How many buckets of each device or value meet it is wanted instead, where at least so many do.
+    pub at_least: Option<u64>,
+}
+
 /// What is asked of a database.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ask<'a> {
@@ -144,6 +153,8 @@ pub struct Ask<'a> {
     pub order: Order,
     /// The first so many.
     pub limit: u64,
+    /// Of the rows that come of it, these.
+    pub having: Option<Having>,
 }
 
 impl<'a> Ask<'a> {
@@ -152,7 +163,7 @@ impl<'a> Ask<'a> {
     pub fn stretch(devices: Asked<'a>, signals: &'a [SignalId], span: Span) -> Self {
         let (what, order) = (What::Datapoints, Order::Stretch);
         let signal = signals.first().copied().unwrap_or_default();
-        Self { what, devices, signals, span, signal, predicate: None, order, limit: u64::MAX }
+        Self { what, devices, signals, span, signal, predicate: None, order, limit: u64::MAX, having: None }
     }
 
     /// The first so many in an order.
@@ -215,6 +226,10 @@ impl<'a> Ask<'a> {
             Query::TopDevices { devices, signal, aggregate, range, limit } => {
                 let stretch = Self::stretch(Asked::of(devices), from_ref(signal), Span::of(*range)?);
                 Self { what: What::Top(*aggregate), limit: *limit, ..stretch }
+            }
+            Query::Having { of, signal, predicate, at_least } => {
+                let having = Having { predicate: *predicate, at_least: *at_least };
+                Self { signal: *signal, having: Some(having), ..Self::of(of, all)? }
             }
             Query::Count => Self { what: What::Count, ..Self::stretch(Asked::All, all, Span::ALL) },
         })

@@ -2,7 +2,7 @@
 //! compared was rounded.
 
 use crate::{answer::types, ask::Ask};
-use iotbench_core::{CHUNK_ROWS, Chunk, ComputedBy, Error, Predicate, Reply, Schema, Sink};
+use iotbench_core::{CHUNK_ROWS, Chunk, ComputedBy, Error, Predicate, Reply, Schema, Sink, ValueType};
 
 /// A sink for datapoints that hands on those that meet a condition.
 pub struct Filter<'a> {
@@ -19,6 +19,16 @@ impl<'a> Filter<'a> {
     pub fn new(ask: &Ask<'_>, schema: &Schema, sink: &'a mut dyn Sink) -> Self {
         let place = ask.signals.iter().position(|&signal| signal == ask.signal);
         Self { predicate: ask.predicate, place, sink, kept: Chunk::new(types(schema, ask.signals)), rows: 0 }
+    }
+
+    /// Hands on the rows whose value at a place meets a condition, of those with columns of these types.
+    pub fn of_rows(
+        predicate: Predicate,
+        place: usize,
+        types: impl IntoIterator<Item = ValueType>,
+        sink: &'a mut dyn Sink,
+    ) -> Self {
+        Self { predicate: Some(predicate), place: Some(place), sink, kept: Chunk::new(types), rows: 0 }
     }
 
     /// Ends the answer, when the reply to the datapoints has come.
@@ -64,7 +74,7 @@ impl Sink for Filter<'_> {
 mod tests {
     use super::*;
     use crate::{ask::Asked, span::Span};
-    use iotbench_core::{Signal, Value, ValueType};
+    use iotbench_core::{Signal, Value};
 
     fn schema() -> Schema {
         let signal = |name: &str| Signal { name: name.into(), value_type: ValueType::F64, max_text_bytes: 0 };

@@ -17,6 +17,7 @@
 //! | what if the client looks which datapoints meet a condition? | [`filter`] | |
 //! | what if the client works out figures, and figures of time buckets? | [`fold`] | |
 //! | what if the client chooses the devices with the greatest figure? | [`top`] | |
+//! | what if the client puts figures of devices together, or looks which meet a condition? | [`by_client`]: [`total`], [`having`] | |
 //! | how does SQL work out figures of groups of rows? | [`sql`] | |
 //! | where does SQL keep the tags of devices? | [`devices`] | |
 //! | how does a store answer that can only be read whole? | [`scan`] | |
@@ -35,6 +36,7 @@
 pub mod answer;
 pub mod ask;
 pub mod assemble;
+pub mod by_client;
 pub mod cell;
 #[cfg(feature = "lease")]
 pub mod changes;
@@ -50,6 +52,7 @@ pub mod fold;
 pub mod gather;
 pub mod grouped_by;
 pub mod handshake;
+pub mod having;
 #[cfg(feature = "http")]
 pub mod http;
 #[cfg(feature = "json")]

@@ -1,5 +1,6 @@
 //! What every backend refuses before it sends anything.
 
+use crate::having;
 use iotbench_core::{Batch, Cause, Column, Error, TableSpec};
 use iotbench_core::{Query, SignalId};
 use std::slice::from_ref;
@@ -42,7 +43,7 @@ pub fn refuse(batch: &Batch, table: &TableSpec) -> Result<(), Error> {
 /// Checks that a query names signals of this table.
 ///
 /// # Errors
-/// [`Cause::Client`] for a signal that the table does not have, and for none at all.
+/// [`Cause::Client`] for a signal that the table does not have, for none at all, and for a condition on what has no one figure.
 pub fn refuse_unknown_signals(query: &Query, table: &TableSpec) -> Result<(), Error> {
     match signals_of(query) {
         Some([]) => Err(Error::new(Cause::Client, "a query names at least one signal")),
@@ -53,8 +54,9 @@ pub fn refuse_unknown_signals(query: &Query, table: &TableSpec) -> Result<(), Er
 /// Checks that a query names no signal beyond the first so many; it may name none.
 ///
 /// # Errors
-/// [`Cause::Client`] for a signal that the table does not have.
+/// [`Cause::Client`] for a signal that the table does not have, and for a condition on what has no one figure.
 pub fn refuse_signals_beyond(query: &Query, width: usize) -> Result<(), Error> {
+    having::refuse(query)?;
     match signals_of(query).unwrap_or_default().iter().find(|&&signal| usize::from(signal) >= width) {
         Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
         None => Ok(()),
@@ -73,7 +75,8 @@ fn signals_of(query: &Query) -> Option<&[SignalId]> {
         | Query::Minimum { signal, .. }
         | Query::MaxOfFirst { signal, .. }
         | Query::TopDevices { signal, .. }
-        | Query::NewestVisible { signal, .. } => Some(from_ref(signal)),
+        | Query::NewestVisible { signal, .. }
+        | Query::Having { signal, .. } => Some(from_ref(signal)),
         Query::Records { .. } | Query::Newest { .. } | Query::LastPoints { .. } | Query::Count | Query::Scan => None,
     }
 }

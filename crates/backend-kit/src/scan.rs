@@ -4,6 +4,7 @@ use crate::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
     ask::{Ask, Order, What},
     fold::Fold,
+    having,
     refuse::refuse_unknown_signals,
     series::Series,
     top::Top,
@@ -21,6 +22,12 @@ use std::cmp::{Ordering, Reverse};
 /// A signal that the table does not have; the sink's own.
 pub fn answer(query: &Query, table: &TableSpec, stored: &[Batch], sink: &mut dyn Sink) -> Result<Reply, Error> {
     refuse_unknown_signals(query, table)?;
+    if let Query::Having { of, .. } = query
+        && let Some(mut rows) = having::Rows::of(query, &table.schema, sink)
+    {
+        let reply = answer(of, table, stored, &mut rows)?;
+        return rows.finish(reply);
+    }
     let all: Vec<SignalId> = (0..).take(table.schema.width()).collect();
     let Some(ask) = Ask::of(query, &all).filter(Ask::wants_something) else { return Ok(NOTHING_BY_CLIENT) };
     // Which buckets are the newest, and which devices stand first, is known when all are.

@@ -108,6 +108,9 @@ pub(crate) fn agree(
             | Query::TagFigures { aggregates, .. } => {
                 exactness.same_figure(got, expected, greatest * terms(aggregates, everything))
             }
+            Query::Having { of, .. } if !matches!(**of, Query::LastPoints { .. }) => {
+                exactness.same_figure(got, expected, greatest * everything.len() as f64)
+            }
             Query::MaxOfFirst { .. } => exactness.same_figure(got, expected, greatest),
             _ => same(got, expected, greatest, exactness.capabilities),
         },

@@ -22,6 +22,7 @@ pub(crate) fn about(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
         ("last, least, mean and greatest", aggregates(dataset, &times)),
         (BUCKETS, buckets(dataset, &times)),
         (FILTER, filters(dataset, &times)),
+        (HAVING, having(dataset, &times)),
         (TOP, top_devices(dataset, &times)),
     ]
 }
@@ -36,6 +37,7 @@ pub(crate) fn about_extremes(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>
         "last, least, mean and greatest",
         BUCKETS,
         FILTER,
+        HAVING,
         TOP,
     ];
     questions.retain(|(check, _)| !arithmetic.contains(check));
@@ -81,6 +83,7 @@ pub(crate) fn about_tags(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
                 Query::TotalBuckets { devices, signals, aggregates, range, width: SECOND, newest: None }
             }),
         ),
+        ("figures of the devices of each value of a tag that meet a condition", of_some_values()),
         (
             "values of a tag that meet a condition",
             first(&|devices| {
@@ -145,11 +148,70 @@ fn of_each_value(dataset: &Dataset) -> Vec<Query> {
     queries
 }
 
+/// Of the figures of each value of the first tag those that meet a condition, and how many of their buckets do.
+fn of_some_values() -> Vec<Query> {
+    let range = TimeRange { from: Included(ORIGIN_NS), to: Excluded(ORIGIN_NS + 9_000_000_000) };
+    let figures =
+        |width| Query::TagFigures { tag: 0, signals: vec![1], aggregates: vec![Aggregate::Mean], range, width };
+    let above = |of, at_least| holding(of, 1, Predicate::Above(-0.377), at_least);
+    vec![above(figures(None), None), above(figures(Some(SECOND)), None), above(figures(Some(SECOND)), Some(3))]
+}
+
+fn holding(of: Query, signal: SignalId, predicate: Predicate, at_least: Option<u64>) -> Query {
+    Query::Having { of: Box::new(of), signal, predicate, at_least }
+}
+
+/// Conditions on figures of devices and of their buckets, and on the newest points; no figure is as near to a limit as arithmetic rounds.
+fn having(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
+    let (range, all) = (TimeRange::half_open(times[1], times[times.len() / 2]), Devices::All);
+    let last = Devices::Some(vec![dataset.devices - 1]);
+    let mut queries = Vec::new();
+    for signal in [0, some_signals(dataset).last().copied().unwrap_or(0)] {
+        let of_each = |aggregate| Query::Aggregates {
+            devices: all.clone(),
+            signals: vec![signal],
+            aggregates: vec![aggregate],
+            range,
+        };
+        let buckets = |devices: &Devices, aggregate| Query::Buckets {
+            devices: devices.clone(),
+            signals: vec![signal],
+            aggregates: vec![aggregate],
+            range,
+            width: SECOND,
+        };
+        let together = Query::TotalBuckets {
+            devices: all.clone(),
+            signals: vec![signal],
+            aggregates: vec![Aggregate::Max],
+            range,
+            width: SECOND,
+            newest: None,
+        };
+        let (above, below) = (Predicate::Above(10.377), Predicate::Below(10.377));
+        queries.extend([
+            holding(of_each(Aggregate::Mean), signal, above, None),
+            holding(of_each(Aggregate::Last), signal, below, None),
+            holding(buckets(&all, Aggregate::Mean), signal, above, None),
+            holding(buckets(&all, Aggregate::Last), signal, above, None),
+            holding(buckets(&last, Aggregate::Min), signal, below, Some(1)),
+            holding(buckets(&all, Aggregate::Mean), signal, above, Some(9)),
+            holding(buckets(&all, Aggregate::Mean), signal, above, Some(u64::MAX)),
+            holding(together.clone(), signal, above, None),
+            holding(together, signal, above, Some(2)),
+            holding(Query::LastPoints { devices: all.clone() }, signal, above, None),
+            holding(Query::LastPoints { devices: all.clone() }, signal, below, None),
+        ]);
+    }
+    queries
+}
+
 /// The figures that dashboards ask for together.
 const FIGURES: [Aggregate; 4] = [Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max];
 const BUCKETS: &str = "figures of time buckets";
 const TOP: &str = "devices with the greatest figure";
 const FILTER: &str = "values that meet a condition";
+const HAVING: &str = "figures and newest points that meet a condition";
 const SECOND: BucketWidth = BucketWidth::SECOND;
 
 fn range_of(from: Bound<i64>, to: Bound<i64>) -> Query {

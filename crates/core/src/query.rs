@@ -198,7 +198,8 @@ impl BucketWidth {
 /// or, of the newest alone, newest first; [`Query::TagFigures`] a row a value of the tag, bucket and aggregate, with the place of the
 /// value among those of its tag as the device, by value, then time; [`Query::TopDevices`] a row a device with one F64 column, the
 /// greatest first, equal ones by device; [`Query::MaxOfFirst`] one row
-/// with one F64 column; all others rows of points with the columns of the signals asked for, in their own types. No point
+/// with one F64 column; [`Query::Having`] some of the rows that it is of, or a row a device or value of the tag with the number of
+/// buckets as an F64 column; all others rows of points with the columns of the signals asked for, in their own types. No point
 /// found means no row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -344,6 +345,17 @@ pub enum Query {
         /// How many devices.
         limit: u64,
     },
+    /// Of the rows of another query those with a value that meets a condition; or how many time buckets of each group do.
+    Having {
+        /// What these rows are: figures of one signal and one aggregate, or the newest points.
+        of: Box<Query>,
+        /// The signal that is compared.
+        signal: SignalId,
+        /// The condition on its value.
+        predicate: Predicate,
+        /// Of each device, or value of the tag, how many of its buckets meet it, where at least so many do; `None`: these rows.
+        at_least: Option<u64>,
+    },
     /// How many points and values are stored.
     Count,
     /// The newest point of one series.
@@ -376,6 +388,10 @@ impl Query {
             "figures of signals of the devices with each value of a tag together, also time bucket by time bucket",
         ),
         ("top_devices", "the devices with the greatest figure of a signal"),
+        (
+            "having",
+            "of figures or newest points those that meet a condition, or how many time buckets of each device do",
+        ),
         ("count", "how many points and values are stored"),
         ("newest_visible", "the newest point of one series"),
         ("scan", "every stored row"),
@@ -398,6 +414,7 @@ impl Query {
             | Self::Minimum { device, .. }
             | Self::MaxOfFirst { device, .. }
             | Self::NewestVisible { device, .. } => Devices::Some(vec![*device]),
+            Self::Having { of, .. } => of.devices(),
             Self::TagFigures { .. } | Self::Count | Self::Scan => Devices::All,
         }
     }

@@ -4,6 +4,7 @@ mod check;
 mod devices;
 mod forecast;
 mod group;
+mod having;
 mod interval;
 mod keys_of_kind;
 mod length;

@@ -7,6 +7,7 @@ mod figure;
 mod freshness;
 mod frontier;
 mod groups;
+mod having;
 mod last_points;
 mod newest;
 mod overlap;

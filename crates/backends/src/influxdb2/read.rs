@@ -14,7 +14,7 @@ use hyper::{StatusCode, Uri, body::Bytes};
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
-    each,
+    by_client, each,
     figures::Collected,
     filter::Filter,
     fold::Fold,
@@ -25,7 +25,7 @@ use iotbench_backend_kit::{
     },
     line_protocol::DEVICE,
     refuse::refuse_unknown_signals,
-    top, total,
+    top,
 };
 use iotbench_core::{
     Aggregate, ComputedBy, Counts, Error, Name, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, Value,
@@ -219,8 +219,8 @@ fn push(column: &mut ReplyColumn, field: Option<&str>, value_type: ValueType) ->
 impl Reader for FluxReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let table = Arc::clone(&self.table);
-        if let Some(total) = total::answer(self, query, table.schema.tags(), sink).await {
-            return total;
+        if let Some(answer) = by_client::answer(self, query, &table.schema, sink).await {
+            return answer;
         }
         if let Some(top) = top::answer(self, query, sink).await {
             return top;

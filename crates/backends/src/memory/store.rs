@@ -2,10 +2,10 @@
 
 use iotbench_backend_kit::{answer::Answer, total::known};
 use iotbench_core::{
-    Aggregate, Batch, ComputedBy, Counts, Devices, Direction, Error, Query, Reply, Schema, SignalId, Sink, TimeRange,
-    Value, ValueType,
+    Aggregate, Batch, Chunk, ComputedBy, Counts, Devices, Direction, Error, Predicate, Query, Reply, Schema, SignalId,
+    Sink, TimeRange, Value, ValueType,
 };
-use std::{cmp::Reverse, ops::Bound, slice::from_ref};
+use std::{cmp::Reverse, collections::BTreeMap, ops::Bound, slice::from_ref};
 
 /// One stored datapoint.
 #[derive(Clone, Debug)]
@@ -105,6 +105,24 @@ impl Store {
         points
     }
 
+    fn last_of_each(&self, devices: &Devices) -> Vec<&Point> {
+        let points = self.select(devices, TimeRange::ALL);
+        points.chunk_by(|a, b| a.device == b.device).filter_map(<[_]>::last).copied().collect()
+    }
+
+    /// The figures of another query that meet a condition, each with what it is of.
+    fn holding(&self, schema: &Schema, of: &Query, predicate: Predicate) -> Result<Vec<(u32, i64, f64)>, Error> {
+        let mut held = Vec::new();
+        let mut take = |chunk: &Chunk| {
+            let figures = (0..chunk.len()).filter_map(|row| chunk.columns[0].get(row)?.as_f64());
+            let of = chunk.devices.iter().zip(&chunk.timestamps_ns).zip(figures);
+            held.extend(of.map(|((&group, &time), figure)| (group, time, figure)).filter(|row| predicate.holds(row.2)));
+            Ok(())
+        };
+        self.answer(schema, of, &mut take)?;
+        Ok(held)
+    }
+
     /// Answers a query by reading all points.
     pub(crate) fn answer(&self, schema: &Schema, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let all: Vec<SignalId> = (0..).take(schema.width()).collect();
@@ -139,11 +157,7 @@ impl Store {
                 points.truncate(usize::try_from(*limit).unwrap_or(usize::MAX));
                 rows.points(&points, &all)
             }
-            Query::LastPoints { devices } => {
-                let points = self.select(devices, TimeRange::ALL);
-                let of_each = points.chunk_by(|a, b| a.device == b.device);
-                rows.points(&of_each.filter_map(<[_]>::last).copied().collect::<Vec<_>>(), &all)
-            }
+            Query::LastPoints { devices } => rows.points(&self.last_of_each(devices), &all),
             Query::NewestVisible { device, signal } => {
                 rows.points(self.of_device(*device, TimeRange::ALL).last().copied().as_slice(), &[*signal])
             }
@@ -186,6 +200,17 @@ impl Store {
                 });
                 rows.figures(ValueType::F64, signals.len(), of_each)
             }
+            Query::Having { of, signal, predicate, at_least } => match &**of {
+                Query::LastPoints { devices } => {
+                    let mut last = self.last_of_each(devices);
+                    last.retain(|p| predicate.holds(p.number(*signal)));
+                    rows.points(&last, &all)
+                }
+                of => {
+                    let figures = self.holding(schema, of, *predicate)?;
+                    rows.figures(ValueType::F64, 1, counted(figures, *at_least))
+                }
+            },
             Query::TopDevices { devices, signal, aggregate, range, limit } => {
                 let points = self.select(devices, *range);
                 let by_device = points.chunk_by(|a, b| a.device == b.device);
@@ -212,6 +237,16 @@ impl Store {
             }
         }
     }
+}
+
+/// These rows, or how many of them each group has where it has at least so many.
+fn counted(rows: Vec<(u32, i64, f64)>, at_least: Option<u64>) -> Vec<(u32, i64, Vec<Value<'static>>)> {
+    let row = |(group, time, figure)| (group, time, vec![Value::F64(figure)]);
+    let Some(at_least) = at_least else { return rows.into_iter().map(row).collect() };
+    let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+    rows.iter().for_each(|(group, ..)| *counts.entry(*group).or_default() += 1);
+    let enough = counts.into_iter().filter(|&(_, count)| u64::from(count) >= at_least);
+    enough.map(|(group, count)| row((group, 0, count.into()))).collect()
 }
 
 fn less(a: &Point, b: &Point, signal: SignalId) -> bool {

@@ -2,7 +2,7 @@
 
 use super::config::Partition;
 use iotbench_backend_kit::{
-    ask::{Asked, Order},
+    ask::{Asked, Having, Order},
     line_protocol::{DEVICE, SIGNAL, VALUE, device_digits},
     span::Span,
 };
@@ -70,6 +70,7 @@ pub(crate) enum Over {
 pub(crate) struct Select<'a> {
     table: &'a TableSpec,
     conditions: Vec<String>,
+    having: Option<Having>,
 }
 
 impl<'a> Select<'a> {
@@ -93,7 +94,7 @@ impl<'a> Select<'a> {
         if span.last < i64::MAX {
             conditions.push(format!("{TIME} <= {}", span.last));
         }
-        Some(Self { table, conditions })
+        Some(Self { table, conditions, having: None })
     }
 
     fn is_narrow(&self) -> bool {
@@ -104,6 +105,11 @@ impl<'a> Select<'a> {
     pub(crate) fn holds(mut self, signal: SignalId, predicate: Predicate) -> Self {
         self.conditions.push(condition(&self.number(signal), predicate));
         self
+    }
+
+    /// Only those of the figures, each the only one of its group.
+    pub(crate) fn having(self, having: Option<Having>) -> Self {
+        Self { having, ..self }
     }
 
     /// From a time on, besides.
@@ -230,11 +236,23 @@ impl<'a> Select<'a> {
     /// A row a device or value of a tag, or a bucket of one, in layout narrow one of each signal: device, bucket or 0, signal or nothing, how
     /// many rows, and the figures of each signal in turn.
     pub(crate) fn figures(self, signals: &[SignalId], aggregates: &[Aggregate], over: Over) -> String {
+        let Some(having) = self.having else { return self.all_figures(signals, aggregates, over, "") };
+        let (all, holds) = (self.all_figures(signals, aggregates, over, " f"), condition("f", having.predicate));
+        let Some(at_least) = having.at_least else {
+            return format!("SELECT d, b, s, c, f FROM ({all}) WHERE {holds} ORDER BY d, b");
+        };
+        format!(
+            "SELECT * FROM (SELECT d, 0 b, s, count() c, count()::double f FROM ({all}) WHERE {holds}) \
+             WHERE c >= {at_least} ORDER BY d"
+        )
+    }
+
+    fn all_figures(self, signals: &[SignalId], aggregates: &[Aggregate], over: Over, label: &str) -> String {
         let select = self.of_signals(signals);
         let columns = if select.is_narrow() { &signals[..1] } else { signals };
         let numbers: Vec<String> = columns.iter().map(|&signal| select.number(signal)).collect();
         let figures =
-            numbers.iter().flat_map(|number| aggregates.iter().map(move |a| format!("{}({number})", word(*a))));
+            numbers.iter().flat_map(|number| aggregates.iter().map(move |a| format!("{}({number}){label}", word(*a))));
         let figures: Vec<String> = figures.collect();
         let tag = if let Over::ByTag(tag, _) = over { select.tag(tag) } else { None };
         let device = match (&tag, over) {
@@ -365,6 +383,25 @@ mod tests {
             by_site(&with_tags(table(Layout::Narrow, 1)), Some(BucketWidth::SECOND)),
             "SELECT * FROM (SELECT \"site\" d, ts::long b, signal s, count() c, avg(v::double) FROM \"t\" \
              WHERE signal IN ('select') SAMPLE BY 1s ALIGN TO CALENDAR) ORDER BY d, b"
+        );
+    }
+
+    #[test]
+    fn figures_that_meet_a_condition_are_rows_of_all_of_them() {
+        let table = table(Layout::Wide, 2);
+        let sql = |at_least| {
+            let having = Having { predicate: Predicate::Above(1.5), at_least };
+            let select = Select::new(&table, Asked::All, Span::ALL).unwrap().having(Some(having));
+            select.figures(&[1], &[Aggregate::Mean], Over::Buckets(BucketWidth::SECOND))
+        };
+        let all = "(SELECT * FROM (SELECT device d, ts::long b, '' s, count() c, avg(\"select\"::double) f FROM \"t\" \
+                   SAMPLE BY 1s ALIGN TO CALENDAR) ORDER BY d, b)";
+        assert_eq!(sql(None), format!("SELECT d, b, s, c, f FROM {all} WHERE f > 1.5 ORDER BY d, b"));
+        assert_eq!(
+            sql(Some(3)),
+            format!(
+                "SELECT * FROM (SELECT d, 0 b, s, count() c, count()::double f FROM {all} WHERE f > 1.5) WHERE c >= 3 ORDER BY d"
+            )
         );
     }
 

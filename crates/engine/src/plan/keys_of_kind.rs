@@ -13,14 +13,18 @@ fn of(kind: OperationKind) -> &'static [&'static str] {
         OperationKind::ReadPoint => &["signals", "devices"],
         OperationKind::ReadLatest => &["signals"],
         OperationKind::ReadRecords | OperationKind::ReadNewest => &["records"],
-        OperationKind::LastPoints => &["devices"],
+        OperationKind::LastPoints => &["devices", "signals", "above", "below"],
         OperationKind::ReadDevice => &[],
         OperationKind::MaxRecords => &["signals", "records"],
         OperationKind::MeanDevice => &["signals"],
         OperationKind::Filter | OperationKind::FilterRecords => &["signals", "devices", "window", "above", "below"],
-        OperationKind::Figures | OperationKind::CompareWindows => &["signals", "devices", "window", "aggregates"],
+        OperationKind::Figures => &["signals", "devices", "window", "aggregates", "above", "below"],
+        OperationKind::CompareWindows => &["signals", "devices", "window", "aggregates"],
         OperationKind::Buckets | OperationKind::TotalBuckets => {
-            &["signals", "devices", "window", "aggregates", "width"]
+            &["signals", "devices", "window", "aggregates", "width", "above", "below"]
+        }
+        OperationKind::CountBuckets => {
+            &["signals", "devices", "window", "aggregates", "width", "above", "below", "records"]
         }
         OperationKind::NewestBuckets => &["signals", "devices", "aggregates", "width", "records"],
         OperationKind::TopDevices => &["signals", "devices", "window", "aggregates", "records"],

@@ -143,6 +143,17 @@ pub enum Question {
         /// How many buckets.
         buckets: u64,
     },
+    /// Of figures or newest records those with a value that meets a condition; or how many time buckets of each group do.
+    Having {
+        /// What they are: figures of one signal and one aggregate, or the newest record of each of devices.
+        of: Box<Question>,
+        /// The signal.
+        signal: SignalId,
+        /// The condition.
+        predicate: Predicate,
+        /// How many buckets of each device, or value of a tag, meet it, where at least so many do; `None`: the rows that do.
+        at_least: Option<u64>,
+    },
     /// The devices with the greatest figure of a signal over a stretch of time from a random moment of the history on.
     TopDevices {
         /// The signals of which one is drawn, ascending.
@@ -192,6 +203,7 @@ impl Question {
             | Self::Buckets { devices, .. }
             | Self::NewestBuckets { devices, .. }
             | Self::TopDevices { devices, .. } => Some(devices),
+            Self::Having { of, .. } => of.whose(),
             Self::Latest { .. }
             | Self::Records { .. }
             | Self::Newest { .. }
@@ -222,6 +234,7 @@ impl Question {
             | Self::Buckets { .. }
             | Self::ByTag { .. }
             | Self::NewestBuckets { .. }
+            | Self::Having { .. }
             | Self::TopDevices { .. }
             | Self::Cycle { .. }
             | Self::Dashboard { .. }

@@ -2,6 +2,7 @@
 
 use super::{
     Context, Question,
+    having::having,
     own_statement::own_statement,
     whose::{Whose, by_tag, whose},
 };
@@ -9,7 +10,7 @@ use crate::{
     profile::{OperationConfig, OperationKind},
     units::Span,
 };
-use iotbench_core::{Aggregate, BucketWidth, Layout, Predicate, Schema, SignalId};
+use iotbench_core::{Aggregate, BucketWidth, Layout, Predicate, Schema, SignalId, TagId};
 use iotbench_cycle_finder::{CycleSearch, SearchError, SearchSpec, Strategy};
 
 /// The most buckets of a device that one request asks for.
@@ -24,7 +25,7 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
     if records == 0 {
         return Err(("records".into(), "at least 1".into()));
     }
-    let question = match config.kind {
+    let asked = match config.kind {
         OperationKind::ReadSignal => Question::Signal {
             signals: signals(config, schema, |_| true)?,
             devices: whose(context, config)?,
@@ -47,13 +48,8 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         OperationKind::Dashboard => Question::Dashboard { signals: numbers(config, schema)?, window_ns },
         OperationKind::Filter => filter(context, config, false)?,
         OperationKind::FilterRecords => filter(context, config, true)?,
-        OperationKind::Figures | OperationKind::TotalBuckets if let Some((tag, name)) = by_tag(context, config)? => {
-            let (signals, aggregates) = (numbers(config, schema)?, aggregates_together(config)?);
-            let width = match config.kind {
-                OperationKind::TotalBuckets => Some(width(config, window_ns)?),
-                _ => None,
-            };
-            Question::ByTag { tag, name, signals, aggregates, window_ns, width }
+        OperationKind::Figures | OperationKind::TotalBuckets if let Some(tag) = by_tag(context, config)? => {
+            figures_by_tag(context, config, tag)?
         }
         OperationKind::Figures => Question::Figures {
             signals: numbers(config, schema)?,
@@ -63,6 +59,7 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         },
         OperationKind::CompareWindows => compare_windows(context, config)?,
         OperationKind::Buckets => buckets(context, config, false)?,
+        OperationKind::CountBuckets => counted(context, config)?,
         OperationKind::TotalBuckets => buckets(context, config, true)?,
         OperationKind::NewestBuckets => newest_buckets(context, config)?,
         OperationKind::TopDevices => top_devices(context, config)?,
@@ -74,6 +71,7 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
             return Err(("kind".into(), format!("{} asks nothing", config.kind)));
         }
     };
+    let question = having(context, config, asked)?;
     check_history(context, &question)?;
     Ok(question)
 }
@@ -83,6 +81,28 @@ fn filter(context: Context<'_>, config: &OperationConfig, records: bool) -> Resu
     let (signals, devices, window_ns) =
         (numbers(config, context.schema)?, whose(context, config)?, config.window.as_ns());
     Ok(Question::Filter { signals, predicate: predicate(config)?, devices, window_ns, records })
+}
+
+fn figures_by_tag(
+    context: Context<'_>,
+    config: &OperationConfig,
+    (tag, name): (TagId, String),
+) -> Result<Question, FieldError> {
+    let (signals, aggregates) = (numbers(config, context.schema)?, aggregates_together(config)?);
+    let window_ns = config.window.as_ns();
+    let width = match config.kind {
+        OperationKind::Figures => None,
+        _ => Some(width(config, window_ns)?),
+    };
+    Ok(Question::ByTag { tag, name, signals, aggregates, window_ns, width })
+}
+
+/// The buckets that are counted: of each device, or of all those with the same value of a tag.
+fn counted(context: Context<'_>, config: &OperationConfig) -> Result<Question, FieldError> {
+    match by_tag(context, config)? {
+        Some(tag) => figures_by_tag(context, config, tag),
+        None => buckets(context, config, false),
+    }
 }
 
 /// Two stretches of time, of the same devices.
@@ -130,11 +150,11 @@ fn top_devices(context: Context<'_>, config: &OperationConfig) -> Result<Questio
     }
 }
 
-fn predicate(config: &OperationConfig) -> Result<Predicate, FieldError> {
+pub(super) fn predicate(config: &OperationConfig) -> Result<Predicate, FieldError> {
     let error = |key: &str, message: &str| Err((key.to_string(), message.to_string()));
     match (config.above, config.below) {
         (Some(_), Some(_)) => error("below", "write above or below, not both"),
-        (None, None) => error("above", "a filter has a limit: write above or below"),
+        (None, None) => error("above", "there is no limit: write above or below"),
         (Some(limit), None) if limit.is_finite() => Ok(Predicate::Above(limit)),
         (None, Some(limit)) if limit.is_finite() => Ok(Predicate::Below(limit)),
         (Some(_), None) => error("above", "not a finite number"),
@@ -197,7 +217,7 @@ fn cycle(context: Context<'_>, config: &OperationConfig) -> Result<Question, Fie
 }
 
 /// The signals that the profile names; where it names none, all that are numbers: at least one.
-fn numbers(config: &OperationConfig, schema: &Schema) -> Result<Vec<SignalId>, FieldError> {
+pub(super) fn numbers(config: &OperationConfig, schema: &Schema) -> Result<Vec<SignalId>, FieldError> {
     let is_number = |id| schema.signals().get(usize::from(id)).is_some_and(|s| s.value_type.is_number());
     let signals = signals(config, schema, is_number)?;
     if signals.is_empty() { Err(("signals".into(), "none of them is a number".into())) } else { Ok(signals) }
@@ -249,6 +269,7 @@ fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldE
         | Question::NewestBuckets { devices, .. }
         | Question::LastPoints { devices } => (1, devices.least()),
         Question::TopDevices { devices, .. } => (1, devices.least()),
+        Question::Having { of, .. } => return check_history(context, of),
         Question::Cycle { .. }
         | Question::Device
         | Question::Mean { .. }

@@ -24,10 +24,7 @@ impl fmt::Display for Question {
             Self::Mean { signals } => write!(f, "the mean of {} signals of a device", signals.len()),
             Self::Filter { predicate, devices, window_ns, records, .. } => {
                 let window = Span(Duration::from_nanos(*window_ns));
-                let condition = match predicate {
-                    Predicate::Above(limit) => format!("above {limit}"),
-                    Predicate::Below(limit) => format!("below {limit}"),
-                };
+                let condition = condition(*predicate);
                 match records {
                     false => write!(f, "the values {condition} of a signal of {devices} over {window}"),
                     true => write!(f, "the records with a signal {condition} of {devices} over {window}"),
@@ -68,6 +65,10 @@ impl fmt::Display for Question {
                     "{figures} of {count} signals of {devices} together in the newest {buckets} buckets of {width}"
                 )
             }
+            Self::Having { of, predicate, at_least: None, .. } => write!(f, "{of}: those {}", condition(*predicate)),
+            Self::Having { of, predicate, at_least: Some(least), .. } => {
+                write!(f, "how many are {}, where at least {least} are: {of}", condition(*predicate))
+            }
             Self::TopDevices { aggregate, count, devices, window_ns, .. } => {
                 let window = Span(Duration::from_nanos(*window_ns));
                 write!(f, "the {count} of {devices} with the greatest {aggregate} of a signal over {window}")
@@ -78,6 +79,13 @@ impl fmt::Display for Question {
             }
             Self::Statement(own) => write!(f, "what you wrote, over {}", Span(Duration::from_nanos(own.window_ns))),
         }
+    }
+}
+
+fn condition(predicate: Predicate) -> String {
+    match predicate {
+        Predicate::Above(limit) => format!("above {limit}"),
+        Predicate::Below(limit) => format!("below {limit}"),
     }
 }
 

@@ -42,6 +42,8 @@ words! {
         CompareWindows = "compare_windows",
         /// Figures of signals in time buckets.
         Buckets = "buckets",
+        /// How many time buckets of each device have a figure above or below a limit.
+        CountBuckets = "count_buckets",
         /// Figures of signals of several devices together in time buckets.
         TotalBuckets = "total_buckets",
         /// Figures of signals of several devices together in the newest time buckets before a random moment.
@@ -237,16 +239,17 @@ pub struct OperationConfig {
     /// among them. Read: so many consecutive ones, `all`, or the name of a tag: those with one of its values.
     #[serde(default = "one_device")]
     pub devices: RequestDevices,
-    /// Read: records in an answer; newest time buckets, devices with the greatest figure: how many.
+    /// Read: records in an answer; newest time buckets, devices with the greatest figure: how many; counts
+    /// of time buckets: the least that is answered.
     #[serde(default = "one_count")]
     pub records: Count,
     /// Read: the signals that are asked for, by name or by `beginning*`; none: all that the question can be about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<String>,
-    /// Filters: the values greater than this, or their records.
+    /// Filters: the values greater than this, or their records. Figures, time buckets, newest records: those greater than this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub above: Option<f64>,
-    /// Filters: the values less than this, or their records.
+    /// Filters: the values less than this, or their records. Figures, time buckets, newest records: those less than this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<f64>,
     /// Time buckets: how long each is, beginning at multiples of that since the Unix epoch; `auto`: a tenth of `window`.

@@ -129,6 +129,11 @@ impl Asker {
                 let (signals, aggregates) = (signals.clone(), aggregates.clone());
                 Query::TagFigures { tag: *tag, signals, aggregates, range, width: *width }
             }
+            Question::Having { of, signal, predicate, at_least } => {
+                let (of, signal, predicate, at_least) =
+                    (Box::new(self.query(of, draw)?), *signal, *predicate, *at_least);
+                Query::Having { of, signal, predicate, at_least }
+            }
             Question::NewestBuckets { signals, aggregates, devices, width, buckets } => {
                 let (devices, range) = self.before(devices, draw);
                 let (signals, aggregates, newest) = (signals.clone(), aggregates.clone(), Some(*buckets));

@@ -4,7 +4,7 @@ use super::{
     exactness::{Exactness, Found, row_differs, shown},
     figure::Figure,
     groups::{self, ExpectedFigures},
-    last_points, newest,
+    having, last_points, newest,
     overlap::Overlap,
     top::{Standing, Top},
     truth::{Row, Truth},
@@ -51,7 +51,10 @@ pub fn compare(truth: &mut Truth, answer: &KeptAnswer, exactness: Exactness) -> 
     truth.beside(&answer.overlap);
     let found = match &answer.query {
         Query::Newest { devices, limit } => newest::newest(truth, answer, devices, *limit, exactness),
-        Query::LastPoints { devices } => last_points::last_points(truth, answer, devices, exactness),
+        Query::LastPoints { devices } => last_points::last_points(truth, answer, devices, None, exactness),
+        Query::Having { of, signal, predicate, .. } if let Query::LastPoints { devices } = &**of => {
+            last_points::last_points(truth, answer, devices, Some((*signal, *predicate)), exactness)
+        }
         _ => Compare { truth, answer, exactness }.with_truth(),
     };
     found.into()
@@ -63,7 +66,7 @@ fn only_counts(truth: &Truth, answer: &KeptAnswer, exactness: Exactness) -> bool
     let mut signals = truth.history().dataset.schema().signals().iter();
     match answer.query {
         _ if answer.digests.is_empty() => false,
-        Query::Newest { .. } | Query::TopDevices { .. } => true,
+        Query::Newest { .. } | Query::TopDevices { .. } | Query::Having { .. } => true,
         Query::Aggregates { .. } | Query::Buckets { .. } | Query::TotalBuckets { .. } | Query::TagFigures { .. } => {
             answer.overlap != Overlap::None
         }
@@ -122,30 +125,26 @@ impl Compare<'_> {
                 let greatest = self.greatest(device, signal, from_ns, limit);
                 self.figures(greatest.into_iter())
             }
-            Query::Aggregates { devices, signals, aggregates, range } => {
-                let devices = self.truth.devices(&devices);
-                let expected = groups::of_each(self.truth, &devices, (&signals, &aggregates), range, None);
-                self.figures(expected.into_iter())
+            Query::Having { of, predicate, at_least, .. } => {
+                let (all, exactness) = (self.expected(&of).into_iter(), self.exactness);
+                match at_least {
+                    None => self.figures(having::having(all, predicate, exactness)),
+                    Some(least) => self.figures(having::counted(all, (predicate, least), exactness).into_iter()),
+                }
             }
-            Query::Buckets { devices, signals, aggregates, range, width } => {
-                let devices = self.truth.devices(&devices);
-                let expected = groups::of_each(self.truth, &devices, (&signals, &aggregates), range, Some(width));
-                self.figures(expected.into_iter())
-            }
-            Query::TotalBuckets { devices, signals, aggregates, range, width, newest } => {
+            Query::TotalBuckets { devices, signals, aggregates, range, width, newest: Some(newest) } => {
                 let devices = self.truth.devices(&devices);
                 let figures = (&signals[..], &aggregates[..]);
-                let Some(newest) = newest else {
-                    let expected = groups::of_all(self.truth, &devices, figures, range, width);
-                    return self.figures(expected.into_values().flatten());
-                };
                 let expected = groups::newest_of_all(self.truth, &devices, figures, (range, width), newest);
                 let rows = newest.saturating_mul(aggregates.len() as u64);
                 self.first_figures(expected.into_values().rev().flatten(), rows)
             }
-            Query::TagFigures { tag, signals, aggregates, range, width } => {
-                let expected = groups::by_tag(self.truth, tag, (&signals, &aggregates), range, width);
-                self.figures(expected.into_values().flatten())
+            query @ (Query::Aggregates { .. }
+            | Query::Buckets { .. }
+            | Query::TotalBuckets { .. }
+            | Query::TagFigures { .. }) => {
+                let expected = self.expected(&query);
+                self.figures(expected.into_iter())
             }
             Query::TopDevices { devices, signal, aggregate, range, limit } => {
                 let devices = self.truth.devices(&devices);
@@ -154,6 +153,30 @@ impl Compare<'_> {
             }
             Query::Count => self.count(),
             Query::Newest { .. } | Query::LastPoints { .. } => Ok(()),
+        }
+    }
+
+    /// The figures of each device or group, and bucket; of another question there are none.
+    fn expected(&mut self, query: &Query) -> Vec<ExpectedFigures> {
+        match query {
+            Query::Aggregates { devices, signals, aggregates, range } => {
+                let devices = self.truth.devices(devices);
+                groups::of_each(self.truth, &devices, (signals, aggregates), *range, None)
+            }
+            Query::Buckets { devices, signals, aggregates, range, width } => {
+                let devices = self.truth.devices(devices);
+                groups::of_each(self.truth, &devices, (signals, aggregates), *range, Some(*width))
+            }
+            Query::TotalBuckets { devices, signals, aggregates, range, width, .. } => {
+                let devices = self.truth.devices(devices);
+                let all = groups::of_all(self.truth, &devices, (signals, aggregates), *range, *width);
+                all.into_values().flatten().collect()
+            }
+            Query::TagFigures { tag, signals, aggregates, range, width } => {
+                let all = groups::by_tag(self.truth, *tag, (signals, aggregates), *range, *width);
+                all.into_values().flatten().collect()
+            }
+            _ => Vec::new(),
         }
     }
 

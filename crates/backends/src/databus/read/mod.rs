@@ -14,12 +14,12 @@ use async_trait::async_trait;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
-    each,
+    by_client, each,
     filter::Filter,
     fold::Fold,
     millis::{Millis, NS_PER_MS},
     refuse::refuse_unknown_signals,
-    top, total,
+    top,
 };
 use iotbench_core::{
     ComputedBy, Counts, Error, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, ValueType,
@@ -216,8 +216,8 @@ fn push(columns: &mut [ReplyColumn], cells: &[Option<Number>], types: &[ValueTyp
 impl Reader for DatabusReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let table = Arc::clone(&self.table);
-        if let Some(total) = total::answer(self, query, table.schema.tags(), sink).await {
-            return total;
+        if let Some(answer) = by_client::answer(self, query, &table.schema, sink).await {
+            return answer;
         }
         if let Some(top) = top::answer(self, query, sink).await {
             return top;

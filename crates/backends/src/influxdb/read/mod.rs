@@ -19,6 +19,7 @@ use figures::Wish;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Asked, Order, What},
+    by_client,
     cell::{Cell, value},
     each,
     filter::Filter,
@@ -88,12 +89,13 @@ impl InfluxReader {
         ask.predicate.is_some() && (self.has_text(&[ask.signal]) || is_narrow && ask.is_of_records())
     }
 
-    /// Whether the server cannot work out figures of devices together: InfluxQL does not cast texts to numbers, and in layout
-    /// narrow a limit is one of each signal's buckets.
-    fn is_totalled_here(&self, query: &Query) -> bool {
+    /// Whether the server does not work out figures of devices together, for InfluxQL does not cast texts to numbers, and in layout
+    /// narrow a limit is one of each signal's buckets; nor looks which figures meet a condition.
+    fn is_finished_here(&self, query: &Query) -> bool {
         let (signals, aggregates, newest) = match query {
             Query::TotalBuckets { signals, aggregates, newest, .. } => (signals, aggregates, *newest),
             Query::TagFigures { signals, aggregates, .. } => (signals, aggregates, None),
+            Query::Having { .. } => return true,
             _ => return false,
         };
         let is_limited = newest.is_some() && self.table.layout == Layout::Narrow;
@@ -168,10 +170,10 @@ impl Reader for InfluxReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_unknown_signals(query, &self.table)?;
         let (table, all) = (Arc::clone(&self.table), Arc::clone(&self.all_signals));
-        if self.is_totalled_here(query)
-            && let Some(total) = total::answer(self, query, table.schema.tags(), sink).await
+        if self.is_finished_here(query)
+            && let Some(answer) = by_client::answer(self, query, &table.schema, sink).await
         {
-            return total;
+            return answer;
         }
         if let Some(top) = top::answer(self, query, sink).await {
             return top;

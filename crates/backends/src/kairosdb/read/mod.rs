@@ -17,12 +17,12 @@ use figures::Wish;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Asked::One, Order, What},
-    each,
+    by_client, each,
     filter::Filter,
     fold::Fold,
     metrics::{Cell, DEVICE, Millis, Newest, device_number, number, one_point, push},
     refuse::refuse_unknown_signals,
-    top, total,
+    top,
 };
 use iotbench_core::{ComputedBy, Error, Query, Reader, Reply, SignalId, Sink, TableSpec, ValueType};
 use points::points;
@@ -143,8 +143,8 @@ impl KairosReader {
 impl Reader for KairosReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let table = Arc::clone(&self.table);
-        if let Some(total) = total::answer(self, query, table.schema.tags(), sink).await {
-            return total;
+        if let Some(answer) = by_client::answer(self, query, &table.schema, sink).await {
+            return answer;
         }
         if let Some(top) = top::answer(self, query, sink).await {
             return top;

@@ -24,11 +24,12 @@ use bulk::BulkShape;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
     ask::{Ask, Asked, Order, What},
+    by_client,
     filter::Filter,
     refuse::refuse_signals_beyond,
     span::Span,
     sql::function,
-    top, total,
+    top,
 };
 use iotbench_core::{
     Chunk, ComputedBy, Counts, Error, Layout, Predicate, Query, Reader, Reply, SignalId, Sink, StatementCall,
@@ -365,8 +366,8 @@ fn is_less(point: &Chunk, other: &Chunk) -> bool {
 impl Reader for MariaDbReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let table = Arc::clone(&self.place.table);
-        if let Some(total) = total::answer(self, query, table.schema.tags(), sink).await {
-            return total;
+        if let Some(answer) = by_client::answer(self, query, &table.schema, sink).await {
+            return answer;
         }
         if !self.groups_devices(query)
             && let Some(top) = top::answer(self, query, sink).await

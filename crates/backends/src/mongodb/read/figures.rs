@@ -11,7 +11,7 @@ use iotbench_backend_kit::{
     grouped_by::{GroupedBy, place_of},
     span::Span,
 };
-use iotbench_core::{Aggregate, BucketWidth, Cause, Error, Layout, SignalId};
+use iotbench_core::{Aggregate, BucketWidth, Cause, Error, Layout, Predicate, SignalId};
 use mongodb::bson::{Bson, Document, RawBsonRef, RawDocument, doc};
 
 /// The field of the bucket that a document is in.
@@ -40,6 +40,8 @@ pub(crate) struct Figures<'a> {
     pub(crate) newest: Option<u64>,
     /// Only of so many devices, those with the greatest figure.
     pub(crate) top: Option<u64>,
+    /// Only those that meet a condition, where there is one figure.
+    pub(crate) condition: Option<Predicate>,
 }
 
 impl<'a> Figures<'a> {
@@ -48,7 +50,17 @@ impl<'a> Figures<'a> {
         let Ask { devices, signals, span, .. } = *ask;
         let by = GroupedBy::of(ask.what);
         let top = matches!(ask.what, What::Top(_)).then_some(ask.limit);
-        Self { devices, signals, aggregates, span, width, by, newest: ask.newest(), top }
+        Self {
+            devices,
+            signals,
+            aggregates,
+            span,
+            width,
+            by,
+            newest: ask.newest(),
+            top,
+            condition: ask.having.map(|having| having.predicate),
+        }
     }
 
     /// The stages that give a document a device, by device, or a bucket of one; in layout narrow one of each signal.
@@ -94,8 +106,9 @@ impl<'a> Figures<'a> {
                 group.insert(field, accumulator(aggregate, number));
             }
         }
+        let figure = |signal| if is_narrow { "f0".to_owned() } else { format!("f0_{signal}") };
         if let (Some(limit), [signal, ..]) = (self.top, self.signals) {
-            let figure = if is_narrow { "f0".to_owned() } else { format!("f0_{signal}") };
+            let figure = figure(signal);
             let number = if read_first { format!("$n{signal}").into() } else { shape.number(*signal) };
             group.insert(COUNT, accumulator(Aggregate::Count, number));
             stages.extend([
@@ -107,7 +120,15 @@ impl<'a> Figures<'a> {
             return stages;
         }
         let direction = if self.newest.is_some() { -1 } else { 1 };
-        stages.extend([doc! { "$group": group }, doc! { "$sort": { "_id": direction } }]);
+        stages.push(doc! { "$group": group });
+        if let (Some(condition), [signal, ..]) = (self.condition, self.signals) {
+            let holds = match condition {
+                Predicate::Above(limit) => doc! { "$gt": limit },
+                Predicate::Below(limit) => doc! { "$lt": limit },
+            };
+            stages.push(doc! { "$match": { figure(signal): holds } });
+        }
+        stages.push(doc! { "$sort": { "_id": direction } });
         if let Some(newest) = self.newest {
             // In layout narrow a bucket has at most a document a signal: these hold the newest ones whole, and maybe others.
             let documents = newest.saturating_mul(if is_narrow { self.signals.len() as u64 } else { 1 });

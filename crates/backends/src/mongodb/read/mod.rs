@@ -19,10 +19,11 @@ use figures::{Figures, Take};
 use futures_util::TryStreamExt;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row},
-    ask::{Ask, What},
+    ask::{Ask, Having, What},
     each,
     figures::{Collected, Streamed},
     filter::Filter,
+    having,
     refuse::refuse_signals_beyond,
     total::{have_totals, known, no_first_of_all},
 };
@@ -54,6 +55,12 @@ impl MongoReader {
         let all = Arc::clone(&self.all_signals);
         let asks = |ask: &Ask<'_>| ask.limit > 0 && !self.shape.has_none_of(ask.devices);
         let Some(ask) = Ask::of(query, &all).filter(asks) else { return Ok(NOTHING_BY_CLIENT) };
+        // A pipeline looks which figures meet a condition; the client, which newest datapoints do, and counts.
+        let is_native = |having: Having| ask.what != What::FirstOfEach && having.at_least.is_none();
+        if !ask.having.is_none_or(is_native) {
+            let schema = self.shape.schema().clone();
+            return having::answer(self, query, &schema, sink).await.unwrap_or(Ok(NOTHING_BY_CLIENT));
+        }
         match ask.what {
             What::Datapoints if self.is_filtered_here(&ask) => {
                 let mut filter = Filter::new(&ask, self.shape.schema(), sink);

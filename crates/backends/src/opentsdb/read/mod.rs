@@ -16,13 +16,13 @@ use hours::{Hours, MAX_VALUES};
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
-    each,
+    by_client, each,
     figures::Collected,
     filter::Filter,
     fold::Fold,
     metrics::{Cell, Millis, Newest, number, one_point, points, push},
     refuse::refuse_unknown_signals,
-    top, total,
+    top,
 };
 use iotbench_core::{Aggregate, ComputedBy, Error, Query, Reader, Reply, SignalId, Sink, TableSpec, ValueType};
 use signal::OneSignal;
@@ -179,8 +179,8 @@ fn asked(table: &TableSpec, signals: &[SignalId]) -> Vec<Asked> {
 impl Reader for OpenTsdbReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let table = Arc::clone(&self.table);
-        if let Some(total) = total::answer(self, query, table.schema.tags(), sink).await {
-            return total;
+        if let Some(answer) = by_client::answer(self, query, &table.schema, sink).await {
+            return answer;
         }
         if let Some(top) = top::answer(self, query, sink).await {
             return top;

@@ -27,6 +27,7 @@ use iotbench_backend_kit::{
     filter::Filter,
     fold::Fold,
     grouped_by::place_of,
+    having,
     refuse::refuse_signals_beyond,
     sql::{Grouping, function},
     top,
@@ -62,6 +63,10 @@ impl PostgresReader {
         let Some(ask) = Ask::of(query, &all).filter(|ask| self.shape.may_hold(ask.devices)) else {
             return Ok(NOTHING_BY_CLIENT);
         };
+        if ask.having.is_some() && !self.looks_at_figures(&ask) {
+            let schema = self.shape.shared_table().spec.schema.clone();
+            return having::answer(self, query, &schema, sink).await.unwrap_or(Ok(NOTHING_BY_CLIENT));
+        }
         let Ask { devices, signals, span, .. } = ask;
         match ask.what {
             What::Datapoints if self.is_filtered_here(&ask) => {
@@ -85,6 +90,7 @@ impl PostgresReader {
             What::Greatest => self.greatest(&ask, sink).await,
             What::Figures(aggregates) => {
                 let statement = Figures { devices, signals, aggregates, span }.statement(&self.shape)?;
+                let statement = statement.having(ask.having, false)?;
                 self.figures(statement, (signals.len(), aggregates.len(), false), sink).await
             }
             What::Buckets(aggregates, _) => {
@@ -94,19 +100,19 @@ impl PostgresReader {
                     return fold.finish(reply);
                 };
                 let figures = Figures { devices, signals, aggregates, span };
-                let statement = figures.of_buckets(&self.shape, &grouping, ask.newest())?;
+                let statement = figures.of_buckets(&self.shape, &grouping, ask.newest())?.having(ask.having, true)?;
                 self.figures(statement, (signals.len(), aggregates.len(), true), sink).await
             }
             What::TotalBuckets(aggregates, _) => {
                 let Some(grouping) = Grouping::of(ask.what) else { return Err(no_first_of_all()) };
                 let figures = Figures { devices, signals, aggregates, span };
-                let statement = figures.of_buckets(&self.shape, &grouping, ask.newest())?;
+                let statement = figures.of_buckets(&self.shape, &grouping, ask.newest())?.having(ask.having, true)?;
                 self.figures(statement, (signals.len(), aggregates.len(), true), sink).await
             }
             What::ByTag(tag, aggregates, _) => {
                 let Some(grouping) = Grouping::of(ask.what) else { return Err(no_first_of_all()) };
                 let figures = Figures { devices, signals, aggregates, span };
-                let statement = figures.of_buckets(&self.shape, &grouping, None)?;
+                let statement = figures.of_buckets(&self.shape, &grouping, None)?.having(ask.having, true)?;
                 self.by_tag(statement, (signals.len(), aggregates.len(), tag), sink).await
             }
             What::Top(aggregate) => match function(aggregate) {
@@ -115,6 +121,11 @@ impl PostgresReader {
             },
             What::Count => self.count_row(sink).await,
         }
+    }
+
+    /// Whether SQL looks which figures meet a condition; else the client does.
+    fn looks_at_figures(&self, ask: &Ask<'_>) -> bool {
+        !self.shape.is_in_shards() && Grouping::of(ask.what).is_some()
     }
 
     /// Whether no condition on rows finds the datapoints: records of layout bulk are taken apart here, and in layout narrow each

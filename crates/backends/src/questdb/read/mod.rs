@@ -18,6 +18,7 @@ use iotbench_backend_kit::{
     each,
     filter::Filter,
     gather::{Gather, Take},
+    having,
     refuse::refuse_unknown_signals,
     total::{have_totals, known, no_first_of_all},
 };
@@ -174,6 +175,11 @@ impl Reader for QuestReader {
         let (table, all) = (Arc::clone(&self.table), self.all_signals.clone());
         let Some(ask) = Ask::of(query, &all).filter(Ask::wants_something) else { return Ok(NOTHING) };
         let Some(select) = Select::new(&table, ask.devices, ask.span) else { return Ok(NOTHING) };
+        // SQL looks which figures meet a condition; the client, which newest datapoints do.
+        if ask.having.is_some() && ask.what == What::FirstOfEach {
+            return having::answer(self, query, &table.schema, sink).await.unwrap_or(Ok(NOTHING));
+        }
+        let select = select.having(ask.having);
         let is_filtered_here = self.is_narrow() && ask.is_of_records();
         let select = match (ask.order, ask.predicate) {
             (Order::Stretch, Some(predicate)) if !is_filtered_here => select.holds(ask.signal, predicate),

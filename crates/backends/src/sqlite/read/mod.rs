@@ -15,13 +15,14 @@ use bulk::BulkShape;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
     ask::{Ask, Asked, Order, What},
+    by_client,
     figures::Collected,
     filter::Filter,
     fold::Fold,
     refuse::refuse_signals_beyond,
     span::Span,
     sql::{Grouping, function},
-    top, total,
+    top,
 };
 use iotbench_core::{
     Aggregate, Chunk, ComputedBy, Counts, Error, Interrupt, Layout, Predicate, Query, Reader, Reply, SignalId, Sink,
@@ -368,8 +369,8 @@ fn is_less(point: &Chunk, other: Option<&Chunk>) -> bool {
 impl Reader for SqliteReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let table = Arc::clone(&self.table);
-        if let Some(total) = total::answer(self, query, table.schema.tags(), sink).await {
-            return total;
+        if let Some(answer) = by_client::answer(self, query, &table.schema, sink).await {
+            return answer;
         }
         if !self.groups_devices(query)
             && let Some(top) = top::answer(self, query, sink).await

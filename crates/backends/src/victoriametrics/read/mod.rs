@@ -18,12 +18,12 @@ use buckets::Buckets;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
-    each,
+    by_client, each,
     filter::Filter,
     fold::Fold,
     millis::{Millis, ns},
     refuse::refuse_unknown_signals,
-    top, total,
+    top,
 };
 use iotbench_core::{
     ComputedBy, Error, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, Value, ValueType,
@@ -142,8 +142,8 @@ fn typed(value: f64, value_type: ValueType) -> Result<Value<'static>, Error> {
 impl Reader for VictoriaReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let table = Arc::clone(&self.table);
-        if let Some(total) = total::answer(self, query, table.schema.tags(), sink).await {
-            return total;
+        if let Some(answer) = by_client::answer(self, query, &table.schema, sink).await {
+            return answer;
         }
         if let Some(top) = top::answer(self, query, sink).await {
             return top;

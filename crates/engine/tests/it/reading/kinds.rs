@@ -212,6 +212,27 @@ fn the_devices_with_the_greatest_figure() {
 }
 
 #[test]
+fn figures_and_newest_records_that_meet_a_condition() {
+    let of = |kind: &str, rest: &str| format!("{{ kind = \"{kind}\", signals = [\"analog_01\"], {rest} }}");
+    every_layout_answers(PMU, 4, 300, &of("figures", "window = \"1s\", devices = \"all\", above = 0.0"), &[]);
+    every_layout_answers(PMU, 4, 300, &of("figures", "window = \"1s\", aggregates = [\"last\"], below = 0.0"), &[]);
+    every_layout_answers(
+        PMU,
+        4,
+        300,
+        &of("buckets", "window = \"2s\", devices = 3, width = \"100ms\", above = 0.0"),
+        &[],
+    );
+    every_layout_answers(PMU, 4, 300, &of("total_buckets", "window = \"2s\", devices = 3, below = 0.0"), &[]);
+    every_layout_answers(PMU, 4, 300, &of("last_points", "devices = \"all\", below = 0.0"), &[]);
+    let count = |rest: &str| of("count_buckets", &format!("window = \"3s\", width = \"20ms\", above = 0.0{rest}"));
+    every_layout_answers(PMU, 4, 300, &count(", devices = 3"), &[]);
+    every_layout_answers(PMU, 4, 300, &count(", devices = \"all\", records = 70"), &[]);
+    let tagged = format!("{PMU}\ntags = [{{ name = \"site\", values = [\"a\", \"b\"] }}]");
+    every_layout_answers(&tagged, 4, 300, &count(", devices = \"by site\", records = 70"), &[]);
+}
+
+#[test]
 fn an_open_loop_asks_as_its_schedule_says() {
     let group = "load = { model = \"open\", rate = 200 }";
     let text = profile(PMU, 4, 300, group, r#"{ kind = "read_signal", window = "1s" }"#);
@@ -281,6 +302,17 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
             "\"site\" is no tag of the devices: the tags are none",
         ),
         (refused(10, r#"{ kind = "filter", above = 1, devices = "by site" }"#, &[]), "figures and total_buckets do"),
+        (refused(10, r#"{ kind = "figures", above = 1 }"#, &[]), "signals: a condition is on the value of one signal"),
+        (refused(10, r#"{ kind = "last_points", signals = ["analog_01"] }"#, &[]), "signals: whole records are read"),
+        (refused(10, r#"{ kind = "count_buckets", signals = ["analog_01"] }"#, &[]), "above: there is no limit"),
+        (
+            refused(
+                10,
+                r#"{ kind = "buckets", signals = ["analog_01"], aggregates = ["min", "max"], below = 1 }"#,
+                &[],
+            ),
+            "aggregates: a condition is on one figure",
+        ),
         (refused(10, r#"{ kind = "newest_buckets", records = 5 }"#, &[]), "width: write how long a bucket is"),
         (refused(10, r#"{ kind = "newest_buckets", width = "1s", records = 200000 }"#, &[]), "records"),
         (refused(10, r#"{ kind = "newest_buckets", width = "1s", aggregates = ["last"] }"#, &[]), "not the last value"),

@@ -17,8 +17,12 @@ static SPOILT: [(Spoil, &dyn Backend); 4] = [
 ];
 
 fn every_lie_is_found(operation: &str) {
+    each_is_found(&SPOILT, operation);
+}
+
+fn each_is_found(spoilt: &[(Spoil, &'static dyn Backend)], operation: &str) {
     let text = profile(PMU, 3, 200, CLOSED, operation);
-    for (spoil, backend) in SPOILT {
+    for &(spoil, backend) in spoilt {
         let outcome = run_on(backend, &text, &["operations=20"]);
         let answers = outcome.reading.answers.as_ref().unwrap();
         assert_eq!(
@@ -41,6 +45,23 @@ fn in_the_rows_of_a_signal() {
 fn in_the_values_that_meet_a_condition() {
     every_lie_is_found(r#"{ kind = "filter", window = "2s", above = -1e9 }"#);
     every_lie_is_found(r#"{ kind = "filter_records", window = "2s", above = -1e9 }"#);
+}
+
+/// Of all values together one half or so lies on each side of the limit.
+#[test]
+fn in_figures_and_newest_records_that_meet_a_condition() {
+    let holding = |what: &str, condition: &str| format!("{{ {what}, signals = [\"analog_01\"], {condition} }}");
+    let spoilt = SPOILT.into_iter().chain([(Spoil::Condition, &Tampered(Spoil::Condition) as &dyn Backend)]);
+    let spoilt: Vec<_> = spoilt.collect();
+    let narrow = "kind = \"buckets\", window = \"3s\", width = \"20ms\"";
+    each_is_found(&spoilt, &holding(narrow, "above = 0.0"));
+    each_is_found(&spoilt, &holding(narrow, "below = 0.0"));
+    every_lie_is_found(&holding("kind = \"figures\", window = \"1s\", devices = \"all\"", "above = -1e9"));
+    every_lie_is_found(&holding("kind = \"figures\", window = \"1s\", devices = \"by site\"", "below = 1e9"));
+    every_lie_is_found(&holding("kind = \"last_points\", devices = 3", "above = -1e9"));
+    let counted = "kind = \"count_buckets\", window = \"3s\", width = \"20ms\", records = 5";
+    every_lie_is_found(&holding(counted, "above = 0.0"));
+    every_lie_is_found(&holding(&format!("{counted}, devices = \"by site\""), "above = 0.0"));
 }
 
 #[test]
