@@ -23,6 +23,7 @@ use iotbench_backend_kit::{
     each,
     figures::{Collected, Streamed},
     filter::Filter,
+    percentile,
     refuse::refuse_signals_beyond,
     total::{have_totals, known, no_first_of_all},
 };
@@ -197,7 +198,7 @@ impl MongoReader {
 
     async fn each_figure(&self, figures: &Figures<'_>, take: &mut Take<'_>) -> Result<u64, Error> {
         let fields = figures.fields();
-        self.each(figures.stages(&self.shape), |document| figures.take(&self.shape, document, &fields, take)).await
+        self.each(figures.stages(&self.shape)?, |document| figures.take(&self.shape, document, &fields, take)).await
     }
 
     async fn count_row(&self, sink: &mut dyn Sink) -> Result<Reply, Error> {
@@ -220,6 +221,10 @@ impl MongoReader {
 #[async_trait]
 impl Reader for MongoReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        // The server only estimates them ($percentile, since 7.0), and says of no estimate how far it may be off.
+        if let Some(found) = percentile::answer(self, query, sink).await {
+            return found;
+        }
         self.answer(query, sink).await
     }
 }
