@@ -3,7 +3,7 @@
 //! A query says what a person wants to know; a database is asked for rows. What lies between them is the same for all: the
 //! times before and after one, the one newest datapoint, a limit. A backend says an [`Ask`] in its own language.
 
-use crate::span::Span;
+use crate::{percentile, span::Span};
 use iotbench_core::{
     Aggregate, BucketWidth, Devices, Direction, Predicate, Query, SignalId, TableSpec, TagId, TagValue, Tagged, Tags,
 };
@@ -243,6 +243,12 @@ impl<'a> Ask<'a> {
             What::Figures([]) | What::Buckets([], _) | What::TotalBuckets([], _) | What::ByTag(_, [], _)
         );
         self.limit > 0 && self.devices.list() != Some(&[]) && !is_of_no_figure
+    }
+
+    /// Whether a percentile is among the figures that are wanted of each device or bucket.
+    #[must_use]
+    pub fn has_percentile(&self) -> bool {
+        matches!(self.what, What::Figures(figures) | What::Buckets(figures, _) if percentile::is_among(figures))
     }
 
     /// How many of the newest are asked for; `None`: all, or others.

@@ -1,9 +1,10 @@
 //! Figures over datapoints that come by device, then time, worked out by the client: of each device, or of each of its
-//! buckets. One series of figures a signal is held.
+//! buckets. One series of figures a signal is held, and where percentiles are asked for the values of one group.
 
 use crate::{
     answer::Answer,
     ask::{Ask, What},
+    percentile::Held,
     series::Series,
 };
 use iotbench_core::{Aggregate, BucketWidth, Chunk, ComputedBy, Error, Reply, Sink, ValueType};
@@ -16,6 +17,7 @@ pub struct Fold<'a> {
     /// The device and the time of the rows that the datapoints come to.
     group: Option<(u32, i64)>,
     series: Vec<Series>,
+    held: Held,
 }
 
 impl<'a> Fold<'a> {
@@ -34,7 +36,8 @@ impl<'a> Fold<'a> {
         };
         let signals = ask.signals.len();
         let answer = Answer::new(sink, vec![ValueType::F64; signals]);
-        Self { answer, aggregates, width, group: None, series: vec![Series::default(); signals] }
+        let held = Held::new(signals, aggregates);
+        Self { answer, aggregates, width, group: None, series: vec![Series::default(); signals], held }
     }
 
     /// Ends the answer, when the reply to the datapoints has come.
@@ -48,9 +51,16 @@ impl<'a> Fold<'a> {
 
     fn flush(&mut self) -> Result<(), Error> {
         if let Some((device, time)) = self.group.take() {
+            let held = &mut self.held;
+            held.sort();
             for &aggregate in self.aggregates {
-                self.answer.figures_at(device, time, self.series.iter().map(|series| series.figure(aggregate)))?;
+                let figure = |(signal, series): (usize, &Series)| match aggregate {
+                    Aggregate::Percentile(percentile) => held.of(signal, percentile),
+                    aggregate => series.figure(aggregate),
+                };
+                self.answer.figures_at(device, time, self.series.iter().enumerate().map(figure))?;
             }
+            held.clear();
             self.series.fill(Series::default());
         }
         Ok(())
@@ -65,9 +75,10 @@ impl Sink for Fold<'_> {
                 self.flush()?;
                 self.group = group;
             }
-            for (series, column) in self.series.iter_mut().zip(&chunk.columns) {
+            for (signal, (series, column)) in self.series.iter_mut().zip(&chunk.columns).enumerate() {
                 if let Some(number) = column.get(row).and_then(|value| value.as_f64()) {
                     series.take(number);
+                    self.held.take(signal, number)?;
                 }
             }
         }
@@ -79,7 +90,7 @@ impl Sink for Fold<'_> {
 mod tests {
     use super::*;
     use crate::{ask::Asked, span::Span};
-    use iotbench_core::Value;
+    use iotbench_core::{Percentile, Value};
 
     type Row = (u32, i64, Vec<Option<f64>>);
 
@@ -126,6 +137,25 @@ mod tests {
         ];
         assert_eq!(folded(what, &POINTS), expected);
         assert_eq!(folded(what, &[]), []);
+    }
+
+    #[test]
+    fn percentiles_are_found_group_by_group_beside_other_figures() {
+        let percentile = |text| Aggregate::Percentile(Percentile::parse(text).unwrap());
+        let asked = [percentile("p34"), Aggregate::Max];
+        let rows = folded(What::Figures(&asked), &POINTS);
+        let of_one = [(1, 0, vec![Some(10.0), Some(2.0)]), (1, 0, vec![Some(30.0), Some(4.0)])];
+        let of_two = [(2, 0, vec![Some(30.0), Some(7.0)]), (2, 0, vec![Some(30.0), Some(7.0)])];
+        assert_eq!(rows, [of_one, of_two].concat());
+        let rows = folded(What::Buckets(&asked[..1], BucketWidth::from_ns(10).unwrap()), &POINTS);
+        let bucket = |device, start, figures: [Option<f64>; 2]| (device, start, figures.to_vec());
+        let expected = [
+            bucket(1, 0, [Some(9.0), Some(2.0)]),
+            bucket(1, 10, [Some(10.0), Some(1.0)]),
+            bucket(1, 30, [Some(30.0), None]),
+            bucket(2, 30, [Some(30.0), Some(7.0)]),
+        ];
+        assert_eq!(rows, expected);
     }
 
     #[test]

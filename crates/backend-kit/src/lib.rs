@@ -16,6 +16,7 @@
 //! | how are figures of signals answered, device by device? | [`figures`] | |
 //! | what if the client looks which datapoints meet a condition? | [`filter`] | |
 //! | what if the client works out figures, and figures of time buckets? | [`fold`] | |
+//! | what if the client finds percentiles? | [`percentile`] | |
 //! | what if the client chooses the devices with the greatest figure? | [`top`] | |
 //! | what if the client puts figures of devices together, or looks which meet a condition? | [`by_client`]: [`total`], [`having`] | |
 //! | how does SQL work out figures of groups of rows? | [`sql`] | |
@@ -67,6 +68,7 @@ pub mod marker;
 pub mod metrics;
 pub mod millis;
 pub mod ownership;
+pub mod percentile;
 pub mod refuse;
 pub mod scan;
 pub mod second;

@@ -25,7 +25,7 @@ impl Series {
         self.count += 1;
     }
 
-    /// A figure over all that was taken; none over nothing.
+    /// A figure over all that was taken; none over nothing, and no percentile, for which all values would be kept.
     #[must_use]
     pub fn figure(&self, aggregate: Aggregate) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "a figure is f64, and fewer values than 2^53 come")]
@@ -38,6 +38,7 @@ impl Series {
             Aggregate::Max => self.max,
             Aggregate::Sum => Some(self.sum),
             Aggregate::Count => Some(count),
+            Aggregate::Percentile(_) => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the SQL of several databases says alike: figures over groups of rows.
 
-use crate::{ask::What, grouped_by::GroupedBy};
+use crate::{ask::What, grouped_by::GroupedBy, percentile::is_among};
 use iotbench_core::{Aggregate, BucketWidth};
 
 /// Figures that are worked out by grouping: of each device, or of all of them or those of one value of a tag together, or of each of the
@@ -14,9 +14,15 @@ pub struct Grouping<'a> {
 
 impl<'a> Grouping<'a> {
     /// The figures that are asked for; `None` where no grouping gives them all: the first and the last value of a bucket need
-    /// an order of time within it.
+    /// an order of time within it, and not every SQL has percentiles.
     #[must_use]
     pub fn of(what: What<'a>) -> Option<Self> {
+        Self::with_percentiles(what).filter(|grouping| !is_among(grouping.aggregates))
+    }
+
+    /// The same with percentiles, for whoever has a function for them: [`Self::functions`] names none.
+    #[must_use]
+    pub fn with_percentiles(what: What<'a>) -> Option<Self> {
         let by = GroupedBy::of(what);
         let (aggregates, width) = match what {
             What::Figures(aggregates) => return Some(Self { aggregates, width: None, by }),
@@ -25,8 +31,8 @@ impl<'a> Grouping<'a> {
             What::Datapoints | What::FirstOfEach | What::Greatest | What::Top(_) | What::Count => return None,
         };
         // Nothing needs an order of time within the groups: no first and no last value.
-        let grouping = Self { aggregates, width, by };
-        (grouping.functions().count() == aggregates.len()).then_some(grouping)
+        let is_grouped = |&aggregate: &Aggregate| aggregate.is_percentile() || function(aggregate).is_some();
+        aggregates.iter().all(is_grouped).then_some(Self { aggregates, width, by })
     }
 
     /// What rows are grouped by beside the bucket.
@@ -81,11 +87,11 @@ pub fn greatest_first(number: &str, limit: u64) -> String {
     format!(" GROUP BY 1 HAVING count({number}) > 0 ORDER BY 2 DESC, 1 LIMIT {limit}")
 }
 
-/// The function that gives a figure; the first and the last value have none.
+/// The function that gives a figure; the first and the last value have none, and of percentiles not every SQL has one.
 #[must_use]
 pub fn function(aggregate: Aggregate) -> Option<&'static str> {
     Some(match aggregate {
-        Aggregate::First | Aggregate::Last => return None,
+        Aggregate::First | Aggregate::Last | Aggregate::Percentile(_) => return None,
         Aggregate::Min => "min",
         Aggregate::Mean => "avg",
         Aggregate::Max => "max",
@@ -97,6 +103,7 @@ pub fn function(aggregate: Aggregate) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iotbench_core::Percentile;
 
     #[test]
     fn figures_that_need_an_order_of_time_are_no_grouping_of_buckets() {
@@ -110,5 +117,10 @@ mod tests {
         let buckets = Grouping::of(What::Buckets(&asked[1..], width)).unwrap();
         assert_eq!(buckets.start_of("ts"), "ts - ((ts) % 60 + 60) % 60");
         assert_eq!((buckets.aggregates(), buckets.has_buckets()), (&asked[1..], true));
+        let with_percentile = [Aggregate::Mean, Aggregate::Percentile(Percentile::parse("p99").unwrap())];
+        for what in [What::Figures(&with_percentile), What::Buckets(&with_percentile, width)] {
+            assert!(Grouping::of(what).is_none() && Grouping::with_percentiles(what).is_some(), "{what:?}");
+        }
+        assert!(Grouping::with_percentiles(What::Buckets(&asked, width)).is_none());
     }
 }

@@ -92,16 +92,18 @@ fn stretches(range: TimeRange, width: BucketWidth, newest: Option<u64>) -> impl 
     ends.map(|end| (end, false)).chain([(range, true)])
 }
 
-/// Whether several devices together have all these figures: of first and last values they have several.
+/// Whether figures of several devices together are merged from those of each, or asked for: of first and last values they have several,
+/// and percentiles of each tell none of all.
 #[must_use]
 pub fn have_totals(aggregates: &[Aggregate]) -> bool {
-    !aggregates.iter().any(|aggregate| matches!(aggregate, Aggregate::First | Aggregate::Last))
+    let has_none = |figure: &Aggregate| matches!(figure, Aggregate::First | Aggregate::Last | Aggregate::Percentile(_));
+    !aggregates.iter().any(has_none)
 }
 
-/// What is said of the first and the last value.
+/// What is said of the first and the last value, and of percentiles.
 #[must_use]
 pub fn no_first_of_all() -> Error {
-    Error::new(Cause::Client, "several devices together have no first and no last value")
+    Error::new(Cause::Client, "several devices together have no first and no last value, and no percentiles")
 }
 
 /// Takes the figures of each device, as rows of [`PARTS`], and holds those of all, or the newest of them.
@@ -182,7 +184,7 @@ impl Sums {
             Aggregate::Mean => Some(self.sum / self.count),
             Aggregate::Min => self.min,
             Aggregate::Max => self.max,
-            Aggregate::First | Aggregate::Last => None,
+            Aggregate::First | Aggregate::Last | Aggregate::Percentile(_) => None,
         })
     }
 }

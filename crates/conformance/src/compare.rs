@@ -2,6 +2,7 @@
 
 use crate::{
     data::Owned,
+    percentile::{percentile_in, same_percentiles},
     subject::{Check, Failure, ensure},
 };
 use iotbench_core::{
@@ -131,7 +132,15 @@ pub(crate) fn agree(
         return agree_top(got, expected, is_exact(*aggregate, exactness.capabilities), is_near);
     }
     for (place, (got, expected)) in got.0.iter().zip(&expected.0).enumerate() {
-        ensure(same_row(got, expected), || format!("row {place} is {got:?} and not {expected:?}"))?;
+        let agrees = match percentile_in(query, place) {
+            Some(percentile) => {
+                let bounds = |column| percentile.bounds(expected, column, everything);
+                let is_near = |got: &Owned, expected: &Owned| exactness.same_figure(got, expected, greatest);
+                same_percentiles(got, expected, bounds, is_near)
+            }
+            None => same_row(got, expected),
+        };
+        ensure(agrees, || format!("row {place} is {got:?} and not {expected:?}"))?;
     }
     Ok(())
 }
@@ -150,7 +159,7 @@ fn is_exact(aggregate: Aggregate, capabilities: &Capabilities) -> bool {
     match aggregate {
         Aggregate::Count => true,
         Aggregate::Min | Aggregate::Max => !numbers.iter().any(rounds),
-        Aggregate::First | Aggregate::Last | Aggregate::Mean | Aggregate::Sum => false,
+        Aggregate::First | Aggregate::Last | Aggregate::Mean | Aggregate::Sum | Aggregate::Percentile(_) => false,
     }
 }
 

@@ -42,6 +42,7 @@ mod compare;
 mod data;
 mod known;
 mod patient;
+mod percentile;
 mod questions;
 mod subject;
 

@@ -1,7 +1,9 @@
 //! The questions that the backend and the oracle are asked.
 
 use crate::data::{Dataset, ORIGIN_NS};
-use iotbench_core::{Aggregate, BucketWidth, Devices, Direction, Predicate, Query, SignalId, TagId, Tagged, TimeRange};
+use iotbench_core::{
+    Aggregate, BucketWidth, Devices, Direction, Percentile, Predicate, Query, SignalId, TagId, Tagged, TimeRange,
+};
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
 /// The questions about a dataset, by the name of the check that they belong to.
@@ -21,6 +23,7 @@ pub(crate) fn about(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
         ("the maximum of the first records", maxima(dataset, &times)),
         ("last, least, mean and greatest", aggregates(dataset, &times)),
         (BUCKETS, buckets(dataset, &times)),
+        (PERCENTILES, percentiles(dataset, &times)),
         (FILTER, filters(dataset, &times)),
         (HAVING, having(dataset, &times)),
         (TOP, top_devices(dataset, &times)),
@@ -36,6 +39,7 @@ pub(crate) fn about_extremes(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>
         "the maximum of the first records",
         "last, least, mean and greatest",
         BUCKETS,
+        PERCENTILES,
         FILTER,
         HAVING,
         TOP,
@@ -67,6 +71,15 @@ pub(crate) fn about_tags(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
         (
             "figures of a tag",
             first(&|devices| Query::Aggregates { devices, signals: vec![1], aggregates: aggregates.clone(), range }),
+        ),
+        (
+            "percentiles of a tag",
+            first(&|devices| Query::Aggregates {
+                devices,
+                signals: signals.clone(),
+                aggregates: of_percents(&["p50"]),
+                range,
+            }),
         ),
         (
             "figures of time buckets of a tag",
@@ -192,6 +205,7 @@ fn having(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
         queries.extend([
             holding(of_each(Aggregate::Mean), signal, above, None),
             holding(of_each(Aggregate::Last), signal, below, None),
+            holding(of_each(of_percents(&["p75"])[0]), signal, above, None),
             holding(buckets(&all, Aggregate::Mean), signal, above, None),
             holding(buckets(&all, Aggregate::Last), signal, above, None),
             holding(buckets(&last, Aggregate::Min), signal, below, Some(1)),
@@ -209,6 +223,7 @@ fn having(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
 /// The figures that dashboards ask for together.
 const FIGURES: [Aggregate; 4] = [Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max];
 const BUCKETS: &str = "figures of time buckets";
+const PERCENTILES: &str = "percentiles";
 const TOP: &str = "devices with the greatest figure";
 const FILTER: &str = "values that meet a condition";
 const HAVING: &str = "figures and newest points that meet a condition";
@@ -416,6 +431,37 @@ fn buckets(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
         }
     }
     queries
+}
+
+/// Of every device and of one, also of time buckets, alone and beside figures that databases find by grouping or by an order of time.
+fn percentiles(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
+    let (all, part) = (TimeRange::ALL, TimeRange::half_open(times[3], times[times.len() / 2]));
+    let (every, last) = (|| Devices::All, Devices::Some(vec![dataset.devices - 1]));
+    let (some, one) = (|| some_signals(dataset), || vec![0]);
+    let figures = |devices, signals, aggregates, range| Query::Aggregates { devices, signals, aggregates, range };
+    let mut queries = vec![
+        figures(every(), some(), of_percents(&["p50", "p99.9", "p0.1"]), all),
+        figures(last.clone(), one(), of_percents(&["p95"]), part),
+        figures(every(), some(), [of_percents(&["p95"]), vec![Aggregate::Mean, Aggregate::Last]].concat(), part),
+        figures(every(), one(), of_percents(&["p50"]), TimeRange::half_open(0, 1)),
+    ];
+    let beside = [of_percents(&["p50"]), vec![Aggregate::Max], of_percents(&["p99"])].concat();
+    let with_first = [of_percents(&["p25"]), vec![Aggregate::First]].concat();
+    let of_width = [
+        (1_000_000_000, every(), beside),
+        (7_000_000, last, of_percents(&["p95"])),
+        (3_600_000_000_000, every(), with_first),
+    ];
+    queries.extend(of_width.into_iter().filter_map(|(ns, devices, aggregates)| {
+        let width = BucketWidth::from_ns(ns)?;
+        Some(Query::Buckets { devices, signals: some(), aggregates, range: part, width })
+    }));
+    queries
+}
+
+/// These percentiles.
+pub(crate) fn of_percents(percentiles: &[&str]) -> Vec<Aggregate> {
+    percentiles.iter().filter_map(|text| Percentile::parse(text)).map(Aggregate::Percentile).collect()
 }
 
 /// Also of first and last values, by which no database groups.

@@ -27,6 +27,7 @@ mod info;
 mod layout;
 mod name;
 mod opens;
+mod percentile;
 mod process_action;
 mod query;
 mod recipe;
@@ -56,6 +57,7 @@ pub use info::BackendInfo;
 pub use layout::Layout;
 pub use name::{Name, NameError};
 pub use opens::Opens;
+pub use percentile::Percentile;
 pub use process_action::ProcessAction;
 pub use query::{Aggregate, BucketWidth, Devices, Direction, Predicate, Query, Tagged, TimeRange};
 pub use recipe::{

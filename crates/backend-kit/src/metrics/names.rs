@@ -2,7 +2,8 @@
 //! have their place; the device is a tag. All are letters, digits, `_` and `.`: none needs escaping in JSON, in a line or in
 //! an address.
 
-use iotbench_core::{Aggregate, Name, SignalId, TableSpec};
+use crate::percentile::not_by_server;
+use iotbench_core::{Aggregate, Error, Name, SignalId, TableSpec};
 
 /// What the name of each metric of ours begins with. A server has no databases that would keep ours apart.
 pub const PREFIX: &str = "iotbench_";
@@ -20,8 +21,11 @@ pub fn metric(table: &TableSpec, signal: SignalId) -> String {
 }
 
 /// The servers' name of a figure.
-pub fn name_of(aggregate: Aggregate) -> &'static str {
-    match aggregate {
+///
+/// # Errors
+/// Client for a percentile.
+pub fn name_of(aggregate: Aggregate) -> Result<&'static str, Error> {
+    Ok(match aggregate {
         Aggregate::First => "first",
         Aggregate::Last => "last",
         Aggregate::Min => "min",
@@ -29,5 +33,6 @@ pub fn name_of(aggregate: Aggregate) -> &'static str {
         Aggregate::Max => "max",
         Aggregate::Sum => "sum",
         Aggregate::Count => "count",
-    }
+        Aggregate::Percentile(percentile) => return Err(not_by_server(percentile)),
+    })
 }

@@ -4,9 +4,10 @@
 use iotbench_backend_kit::{
     ask::Asked,
     line_protocol::{DEVICE, SIGNAL, VALUE, device_digits},
+    percentile::not_by_server,
     span::Span,
 };
-use iotbench_core::{Aggregate, Layout, Name, Predicate, SignalId, TableSpec};
+use iotbench_core::{Aggregate, Error, Layout, Name, Predicate, SignalId, TableSpec};
 use std::fmt::Write;
 
 /// The column of the time in nanoseconds.
@@ -135,8 +136,8 @@ impl<'a> Flux<'a> {
         some.then("map(fn: (r) => ({_value: float(v: r._value)}))").then("max()").text
     }
 
-    /// A row a device and signal: one figure.
-    pub(crate) fn figure(self, aggregate: Aggregate) -> String {
+    /// A row a device and signal: one figure, which is no percentile.
+    pub(crate) fn figure(self, aggregate: Aggregate) -> Result<String, Error> {
         let numbers = self.by_series().then("map(fn: (r) => ({r with _value: float(v: r._value)}))");
         let figure = match aggregate {
             Aggregate::First => numbers.then("sort(columns: [\"_time\"])").then("first()"),
@@ -146,8 +147,9 @@ impl<'a> Flux<'a> {
             Aggregate::Max => numbers.then("max()"),
             Aggregate::Sum => numbers.then("sum()"),
             Aggregate::Count => numbers.then("count()"),
+            Aggregate::Percentile(percentile) => return Err(not_by_server(percentile)),
         };
-        figure.then("group()").text
+        Ok(figure.then("group()").text)
     }
 
     /// A row a device and signal: how many values.
@@ -213,7 +215,7 @@ mod tests {
             )
         );
         assert_eq!(
-            of(&wide, &[0]).figure(Aggregate::Mean),
+            of(&wide, &[0]).figure(Aggregate::Mean).unwrap(),
             format!(
                 "{start} and (r._field == \"a\")) |> group(columns: [\"_field\", \"device\"]) |> \
                  map(fn: (r) => ({{r with _value: float(v: r._value)}})) |> mean() |> group()"

@@ -24,6 +24,7 @@ use iotbench_backend_kit::{
         limits::MAX_REFUSAL_BYTES,
     },
     line_protocol::DEVICE,
+    percentile,
     refuse::refuse_unknown_signals,
     top,
 };
@@ -170,7 +171,7 @@ impl FluxReader {
                 figures.set((device, 0), number * width + place, width * aggregates.len(), figure);
                 Ok(())
             };
-            bytes += self.ask(&flux.clone().figure(aggregate), take).await?;
+            bytes += self.ask(&flux.clone().figure(aggregate)?, take).await?;
         }
         figures.answer(width, bytes, ComputedBy::Server, sink)
     }
@@ -221,6 +222,9 @@ impl Reader for FluxReader {
         let table = Arc::clone(&self.table);
         if let Some(answer) = by_client::answer(self, query, &table.schema, sink).await {
             return answer;
+        }
+        if let Some(found) = percentile::answer(self, query, sink).await {
+            return found;
         }
         if let Some(top) = top::answer(self, query, sink).await {
             return top;

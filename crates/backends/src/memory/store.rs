@@ -282,6 +282,11 @@ fn figure(points: &[&Point], signal: SignalId, aggregate: Aggregate) -> f64 {
         Aggregate::Mean => numbers.sum::<f64>() / count,
         Aggregate::Sum => numbers.sum(),
         Aggregate::Count => count,
+        Aggregate::Percentile(percentile) => {
+            let mut ascending: Vec<f64> = numbers.collect();
+            ascending.sort_by(f64::total_cmp);
+            percentile.of(&ascending).unwrap_or(f64::NAN)
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Questions in the server's JSON. Pure.
 
-use iotbench_backend_kit::metrics::{DEVICE, Millis, metric};
-use iotbench_core::{Aggregate, SignalId, TableSpec};
+use iotbench_backend_kit::metrics::{DEVICE, Millis, metric, name_of};
+use iotbench_core::{Aggregate, Error, SignalId, TableSpec};
 use serde_json::{Value, json};
 
 /// All times that we write: from 1971, because the server takes less than 2³² for seconds, to the end of 2099.
@@ -31,8 +31,8 @@ impl Asked {
     }
 
     /// One figure of each series.
-    pub(crate) fn figure(self, aggregate: Aggregate) -> Self {
-        Self { figure: Some(format!("0all-{}", iotbench_backend_kit::metrics::name_of(aggregate))), ..self }
+    pub(crate) fn figure(self, aggregate: Aggregate) -> Result<Self, Error> {
+        Ok(Self { figure: Some(format!("0all-{}", name_of(aggregate)?)), ..self })
     }
 
     /// The number of values of each series.
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_question_says_all_that_was_asked() {
-        let asked = [Asked::raw("a".into()), Asked::raw("b".into()).figure(Aggregate::Mean)];
+        let asked = [Asked::raw("a".into()), Asked::raw("b".into()).figure(Aggregate::Mean).unwrap()];
         let text = question(Millis { first: 50_000_000_000, last: 50_000_000_000 }, Some(&[0, 2]), &asked);
         let filters = json!([{"type": "literal_or", "tagk": "device", "filter": "0|2", "groupBy": false}]);
         let expected = json!({

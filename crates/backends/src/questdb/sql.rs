@@ -4,9 +4,10 @@ use super::config::Partition;
 use iotbench_backend_kit::{
     ask::{Asked, Having, Order},
     line_protocol::{DEVICE, SIGNAL, VALUE, device_digits},
+    percentile::not_by_server,
     span::Span,
 };
-use iotbench_core::{Aggregate, BucketWidth, Layout, Predicate, SignalId, TableSpec, TagId, ValueType};
+use iotbench_core::{Aggregate, BucketWidth, Error, Layout, Predicate, SignalId, TableSpec, TagId, ValueType};
 
 /// The column of the time.
 const TIME: &str = "ts";
@@ -221,39 +222,45 @@ impl<'a> Select<'a> {
     }
 
     /// A row of device and figure for each of the devices with the greatest figure of a signal.
-    pub(crate) fn top(self, signal: SignalId, aggregate: Aggregate, limit: u64) -> String {
+    pub(crate) fn top(self, signal: SignalId, aggregate: Aggregate, limit: u64) -> Result<String, Error> {
         let select = self.of_signals(&[signal]);
         let (device, number, body) = (select.device(), select.number(signal), select.body());
         let group = if select.table.has_device_column() { format!(" GROUP BY {DEVICE}") } else { String::new() };
-        format!(
+        Ok(format!(
             "SELECT d, f FROM (SELECT {device} d, {}({number}) f, count({number}) c {body}{group}) WHERE c > 0 \
              ORDER BY f DESC, d{}",
-            word(aggregate),
+            word(aggregate)?,
             i64::try_from(limit).map_or(String::new(), |limit| format!(" LIMIT {limit}"))
-        )
+        ))
     }
 
     /// A row a device or value of a tag, or a bucket of one, in layout narrow one of each signal: device, bucket or 0, signal or nothing, how
     /// many rows, and the figures of each signal in turn.
-    pub(crate) fn figures(self, signals: &[SignalId], aggregates: &[Aggregate], over: Over) -> String {
+    pub(crate) fn figures(self, signals: &[SignalId], aggregates: &[Aggregate], over: Over) -> Result<String, Error> {
         let Some(having) = self.having else { return self.all_figures(signals, aggregates, over, "") };
-        let (all, holds) = (self.all_figures(signals, aggregates, over, " f"), condition("f", having.predicate));
+        let (all, holds) = (self.all_figures(signals, aggregates, over, " f")?, condition("f", having.predicate));
         let Some(at_least) = having.at_least else {
-            return format!("SELECT d, b, s, c, f FROM ({all}) WHERE {holds} ORDER BY d, b");
+            return Ok(format!("SELECT d, b, s, c, f FROM ({all}) WHERE {holds} ORDER BY d, b"));
         };
-        format!(
+        Ok(format!(
             "SELECT * FROM (SELECT d, 0 b, s, count() c, count()::double f FROM ({all}) WHERE {holds}) \
              WHERE c >= {at_least} ORDER BY d"
-        )
+        ))
     }
 
-    fn all_figures(self, signals: &[SignalId], aggregates: &[Aggregate], over: Over, label: &str) -> String {
+    fn all_figures(
+        self,
+        signals: &[SignalId],
+        aggregates: &[Aggregate],
+        over: Over,
+        label: &str,
+    ) -> Result<String, Error> {
         let select = self.of_signals(signals);
         let columns = if select.is_narrow() { &signals[..1] } else { signals };
         let numbers: Vec<String> = columns.iter().map(|&signal| select.number(signal)).collect();
-        let figures =
-            numbers.iter().flat_map(|number| aggregates.iter().map(move |a| format!("{}({number}){label}", word(*a))));
-        let figures: Vec<String> = figures.collect();
+        let figure = |number, &aggregate: &Aggregate| Ok(format!("{}({number}){label}", word(aggregate)?));
+        let figures = numbers.iter().flat_map(|number| aggregates.iter().map(move |a| figure(number, a)));
+        let figures: Vec<String> = figures.collect::<Result<_, Error>>()?;
         let tag = if let Over::ByTag(tag, _) = over { select.tag(tag) } else { None };
         let device = match (&tag, over) {
             (Some(tag), _) => tag,
@@ -268,7 +275,7 @@ impl<'a> Select<'a> {
         let (Over::Buckets(width) | Over::TotalBuckets(width, _) | Over::ByTag(_, Some(width))) = over else {
             let order = if groups.contains(&DEVICE) { format!(" ORDER BY {DEVICE}") } else { String::new() };
             let groups = if groups.is_empty() { String::new() } else { format!(" GROUP BY {}", groups.join(", ")) };
-            return format!("SELECT {device} d, 0 b, {signal} s, count() c, {figures} {body}{groups}{order}");
+            return Ok(format!("SELECT {device} d, 0 b, {signal} s, count() c, {figures} {body}{groups}{order}"));
         };
         let sampled = format!(
             "SELECT {device} d, {TIME}::long b, {signal} s, count() c, {figures} {body} \
@@ -283,7 +290,7 @@ impl<'a> Select<'a> {
             }
             _ => "d, b".into(),
         };
-        format!("SELECT * FROM ({sampled}) ORDER BY {order}")
+        Ok(format!("SELECT * FROM ({sampled}) ORDER BY {order}"))
     }
 }
 
@@ -317,8 +324,10 @@ fn stride(width: BucketWidth) -> String {
     unit.map_or(format!("{ns}n"), |(length, unit)| format!("{}{unit}", ns / length))
 }
 
-fn word(aggregate: Aggregate) -> &'static str {
-    match aggregate {
+/// # Errors
+/// Client for a percentile.
+fn word(aggregate: Aggregate) -> Result<&'static str, Error> {
+    Ok(match aggregate {
         Aggregate::First => "first",
         Aggregate::Last => "last",
         Aggregate::Min => "min",
@@ -326,7 +335,8 @@ fn word(aggregate: Aggregate) -> &'static str {
         Aggregate::Max => "max",
         Aggregate::Sum => "sum",
         Aggregate::Count => "count",
-    }
+        Aggregate::Percentile(percentile) => return Err(not_by_server(percentile)),
+    })
 }
 
 /// A signal's name.
@@ -373,7 +383,7 @@ mod tests {
         );
         let by_site = |table, width| {
             let select = Select::new(table, Asked::All, Span::ALL).unwrap();
-            select.figures(&[1], &[Aggregate::Mean], Over::ByTag(0, width))
+            select.figures(&[1], &[Aggregate::Mean], Over::ByTag(0, width)).unwrap()
         };
         assert_eq!(
             by_site(&wide, None),
@@ -392,7 +402,7 @@ mod tests {
         let sql = |at_least| {
             let having = Having { predicate: Predicate::Above(1.5), at_least };
             let select = Select::new(&table, Asked::All, Span::ALL).unwrap().having(Some(having));
-            select.figures(&[1], &[Aggregate::Mean], Over::Buckets(BucketWidth::SECOND))
+            select.figures(&[1], &[Aggregate::Mean], Over::Buckets(BucketWidth::SECOND)).unwrap()
         };
         let all = "(SELECT * FROM (SELECT device d, ts::long b, '' s, count() c, avg(\"select\"::double) f FROM \"t\" \
                    SAMPLE BY 1s ALIGN TO CALENDAR) ORDER BY d, b)";
@@ -424,35 +434,33 @@ mod tests {
             "SELECT ts::long, \"a\" FROM \"t\" WHERE device IN ('1') AND \"a\"::double > 1e300 ORDER BY ts DESC LIMIT 1"
         );
         assert_eq!(
-            of(&narrow, Asked::All, Span::ALL).figures(&[0, 1], &[Aggregate::Mean], Over::All),
+            of(&narrow, Asked::All, Span::ALL).figures(&[0, 1], &[Aggregate::Mean], Over::All).unwrap(),
             "SELECT '0' d, 0 b, signal s, count() c, avg(v::double) FROM \"t\" GROUP BY signal"
         );
         assert_eq!(
-            of(&wide, one, Span::ALL).figures(
-                &[1],
-                &[Aggregate::Sum],
-                Over::Buckets(BucketWidth::from_ns(90_000_000_000).unwrap())
-            ),
+            of(&wide, one, Span::ALL)
+                .figures(&[1], &[Aggregate::Sum], Over::Buckets(BucketWidth::from_ns(90_000_000_000).unwrap()))
+                .unwrap(),
             "SELECT * FROM (SELECT device d, ts::long b, '' s, count() c, sum(\"select\"::double) FROM \"t\" \
              WHERE device IN ('1') SAMPLE BY 90s ALIGN TO CALENDAR) ORDER BY d, b"
         );
         let second = Over::TotalBuckets(BucketWidth::SECOND, None);
-        assert!(of(&wide, Asked::All, Span::ALL).figures(&[1], &[Aggregate::Sum], second).starts_with(
+        assert!(of(&wide, Asked::All, Span::ALL).figures(&[1], &[Aggregate::Sum], second).unwrap().starts_with(
             "SELECT * FROM (SELECT '0' d, ts::long b, '' s, count() c, sum(\"select\"::double) FROM \"t\" SAMPLE BY"
         ));
         assert_eq!(
-            of(&wide, Asked::All, span).top(1, Aggregate::Mean, 5),
+            of(&wide, Asked::All, span).top(1, Aggregate::Mean, 5).unwrap(),
             "SELECT d, f FROM (SELECT device d, avg(\"select\"::double) f, count(\"select\"::double) c FROM \"t\" \
              WHERE ts >= 5 AND ts <= 9 GROUP BY device) WHERE c > 0 ORDER BY f DESC, d LIMIT 5"
         );
         assert_eq!(
-            of(&narrow, Asked::All, Span::ALL).top(1, Aggregate::Count, 5),
+            of(&narrow, Asked::All, Span::ALL).top(1, Aggregate::Count, 5).unwrap(),
             "SELECT d, f FROM (SELECT '0' d, count(v::double) f, count(v::double) c FROM \"t\" \
              WHERE signal IN ('select')) WHERE c > 0 ORDER BY f DESC, d LIMIT 5"
         );
         let newest = Over::TotalBuckets(BucketWidth::SECOND, Some(5));
-        let of_newest =
-            [&wide, &narrow].map(|table| of(table, Asked::All, span).figures(&[0, 1], &[Aggregate::Max], newest));
+        let of_newest = [&wide, &narrow]
+            .map(|table| of(table, Asked::All, span).figures(&[0, 1], &[Aggregate::Max], newest).unwrap());
         assert!(of_newest[0].ends_with(" SAMPLE BY 1s ALIGN TO CALENDAR) ORDER BY b DESC LIMIT 5"), "{}", of_newest[0]);
         assert!(of_newest[1].ends_with(") ORDER BY b DESC LIMIT 10"), "{}", of_newest[1]);
         assert!(Select::new(&narrow, one, span).is_none());

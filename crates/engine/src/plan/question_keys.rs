@@ -191,7 +191,16 @@ fn aggregates(config: &OperationConfig) -> Result<Vec<Aggregate>, FieldError> {
 /// The same, of which several devices have one each.
 fn aggregates_together(config: &OperationConfig) -> Result<Vec<Aggregate>, FieldError> {
     let aggregates = aggregates(config)?;
-    match aggregates.iter().find(|figure| matches!(figure, Aggregate::First | Aggregate::Last)) {
+    let has_none =
+        |figure: &&Aggregate| matches!(figure, Aggregate::First | Aggregate::Last | Aggregate::Percentile(_));
+    match aggregates.iter().find(has_none) {
+        Some(figure @ Aggregate::Percentile(_)) => {
+            let message = format!(
+                "{figure} is found device by device, not of devices together and not to put them in order: write min, mean, max, \
+                 sum or count, or devices that are not put together"
+            );
+            Err(("aggregates".into(), message))
+        }
         Some(figure) => {
             let message = format!("write min, mean, max, sum or count: not the {figure} value of several devices");
             Err(("aggregates".into(), message))

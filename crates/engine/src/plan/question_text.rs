@@ -2,7 +2,7 @@
 
 use super::Question;
 use crate::units::Span;
-use iotbench_core::{Aggregate, BucketWidth, Predicate};
+use iotbench_core::{Aggregate, BucketWidth, Predicate, SignalId};
 use std::{fmt, time::Duration};
 
 impl fmt::Display for Question {
@@ -21,7 +21,7 @@ impl fmt::Display for Question {
             Self::Device => f.write_str("all records of a device"),
             Self::Cycle { strategy, .. } => write!(f, "the machine cycle around a random moment ({strategy})"),
             Self::Max { records, .. } => write!(f, "the greatest of a signal over {records} consecutive records"),
-            Self::Mean { signals } => write!(f, "the mean of {} signals of a device", signals.len()),
+            Self::Mean { signals } => write!(f, "the mean of {} of a device", counted(signals)),
             Self::Filter { predicate, devices, window_ns, records, .. } => {
                 let window = Span(Duration::from_nanos(*window_ns));
                 let condition = condition(*predicate);
@@ -32,38 +32,31 @@ impl fmt::Display for Question {
             }
             Self::Figures { signals, aggregates, devices, window_ns } => {
                 let (figures, window) = (listed(aggregates), Span(Duration::from_nanos(*window_ns)));
-                write!(f, "{figures} of {} signals of {devices} over {window}", signals.len())
+                write!(f, "{figures} of {} of {devices} over {window}", counted(signals))
             }
             Self::CompareWindows { signals, aggregates, devices, window_ns } => {
                 let (figures, window) = (listed(aggregates), Span(Duration::from_nanos(*window_ns)));
-                write!(
-                    f,
-                    "{figures} of {} signals of {devices} over the newest {window} and over another",
-                    signals.len()
-                )
+                write!(f, "{figures} of {} of {devices} over the newest {window} and over another", counted(signals))
             }
             Self::Buckets { signals, aggregates, devices, window_ns, width, together } => {
-                let (figures, count) = (listed(aggregates), signals.len());
+                let (figures, signals) = (listed(aggregates), counted(signals));
                 let (window, width) = (Span(Duration::from_nanos(*window_ns)), length(*width));
                 let together = if *together { " together" } else { "" };
-                write!(f, "{figures} of {count} signals of {devices}{together} in buckets of {width} over {window}")
+                write!(f, "{figures} of {signals} of {devices}{together} in buckets of {width} over {window}")
             }
             Self::ByTag { name, signals, aggregates, window_ns, width, .. } => {
                 let (figures, window) = (listed(aggregates), Span(Duration::from_nanos(*window_ns)));
                 let width = width.map_or(String::new(), |width| format!(" in buckets of {}", length(width)));
                 write!(
                     f,
-                    "{figures} of {} signals of the devices of each {name} together{width} over {window}",
-                    signals.len()
+                    "{figures} of {} of the devices of each {name} together{width} over {window}",
+                    counted(signals)
                 )
             }
             Self::NewestBuckets { signals, aggregates, devices, width, buckets } => {
-                let (figures, count) = (listed(aggregates), signals.len());
+                let (figures, signals) = (listed(aggregates), counted(signals));
                 let width = length(*width);
-                write!(
-                    f,
-                    "{figures} of {count} signals of {devices} together in the newest {buckets} buckets of {width}"
-                )
+                write!(f, "{figures} of {signals} of {devices} together in the newest {buckets} buckets of {width}")
             }
             Self::Having { of, predicate, at_least: None, .. } => write!(f, "{of}: those {}", condition(*predicate)),
             Self::Having { of, predicate, at_least: Some(least), .. } => {
@@ -75,11 +68,15 @@ impl fmt::Display for Question {
             }
             Self::Dashboard { signals, window_ns } => {
                 let window = Span(Duration::from_nanos(*window_ns));
-                write!(f, "last, least, mean and greatest of {} signals over the newest {window}", signals.len())
+                write!(f, "last, least, mean and greatest of {} over the newest {window}", counted(signals))
             }
             Self::Statement(own) => write!(f, "what you wrote, over {}", Span(Duration::from_nanos(own.window_ns))),
         }
     }
+}
+
+fn counted(signals: &[SignalId]) -> String {
+    if signals.len() == 1 { "1 signal".into() } else { format!("{} signals", signals.len()) }
 }
 
 fn condition(predicate: Predicate) -> String {

@@ -1,10 +1,10 @@
 //! Figures over many values, worked out of the truth: between which bounds each lies.
 
-use iotbench_core::Aggregate;
+use iotbench_core::{Aggregate, Percentile};
 use std::fmt;
 
 /// What aggregates of one signal are worked out of: values that are certainly among them, and values that may be.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Figure {
     certain: Sums,
     possible: Sums,
@@ -12,6 +12,8 @@ pub struct Figure {
     first: Option<(f64, f64, bool)>,
     /// The least and the greatest that the newest value may be.
     last: Option<(f64, f64)>,
+    /// All of both, in ascending order once it is complete, where percentiles are among the aggregates.
+    values: Option<Vec<f64>>,
 }
 
 /// Between which bounds a figure lies; where nothing was written meanwhile, they are one.
@@ -47,6 +49,20 @@ impl Default for Sums {
 }
 
 impl Figure {
+    /// For these aggregates.
+    #[must_use]
+    pub fn new(aggregates: &[Aggregate]) -> Self {
+        let has_percentile = aggregates.iter().any(|aggregate| aggregate.is_percentile());
+        Self { values: has_percentile.then(Vec::new), ..Self::default() }
+    }
+
+    /// Begins anew, for the same aggregates.
+    pub fn clear(&mut self) {
+        let mut values = self.values.take();
+        values.iter_mut().for_each(Vec::clear);
+        *self = Self { values, ..Self::default() };
+    }
+
     /// Adds the next value in the order of time; text that reads as no number is none.
     pub fn add(&mut self, number: Option<f64>, certain: bool) {
         let Some(number) = number else { return };
@@ -60,6 +76,12 @@ impl Figure {
             known => known,
         };
         if certain { &mut self.certain } else { &mut self.possible }.add(number);
+        self.values.iter_mut().for_each(|values| values.push(number));
+    }
+
+    /// To be said when the last value was added.
+    pub fn complete(&mut self) {
+        self.values.iter_mut().for_each(|values| values.sort_unstable_by(f64::total_cmp));
     }
 
     /// Whether there certainly is a value.
@@ -85,8 +107,20 @@ impl Figure {
             Aggregate::Max if certain.count > 0 => (certain.max, certain.max.max(possible.max)),
             Aggregate::Mean if certain.count > 0 => self.means(),
             Aggregate::Min | Aggregate::Max | Aggregate::Mean => (possible.min, possible.max),
+            Aggregate::Percentile(percentile) => self.around(percentile)?,
         };
         (count > 0.0).then_some(Bounds { least, greatest, magnitude, count })
+    }
+
+    /// The values of the ranks before and after a percentile's, the lesser among all values and the greater among all from the
+    /// greatest down, as far from each end as in the certain ones alone. With some of the possible values no rank is nearer to its
+    /// end, and with all of them no value is less, or greater.
+    fn around(&self, percentile: Percentile) -> Option<(f64, f64)> {
+        let values = self.values.as_deref()?;
+        // Of possible values alone there is at least one.
+        let certain = usize::try_from(self.certain.count.max(1)).ok()?;
+        let (before, after) = percentile.neighbours(certain);
+        Some((*values.get(before)?, *values.get(values.len().checked_sub(certain - after)?)?))
     }
 
     /// The sum of the certain values, with the possible ones below 0 and with those above; of possible values alone with one
@@ -154,12 +188,24 @@ mod tests {
             Aggregate::Min => numbers.iter().copied().fold(f64::INFINITY, f64::min),
             Aggregate::Max => numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             Aggregate::Mean => numbers.iter().sum::<f64>() / as_f64(numbers.len() as u64),
+            Aggregate::Percentile(percentile) => percentile.of(&ascending(numbers))?,
         })
     }
 
+    fn ascending(numbers: &[f64]) -> Vec<f64> {
+        let mut ascending = numbers.to_vec();
+        ascending.sort_by(f64::total_cmp);
+        ascending
+    }
+
+    fn percentiles() -> Vec<Percentile> {
+        ["p0.1", "p5", "p50", "p90", "p99.9"].into_iter().filter_map(Percentile::parse).collect()
+    }
+
     fn figure(values: &[(f64, bool, bool)]) -> Figure {
-        let mut figure = Figure::default();
+        let mut figure = Figure::new(&[Aggregate::Percentile(percentiles()[0])]);
         values.iter().for_each(|&(number, certain, _)| figure.add(Some(number), certain));
+        figure.complete();
         figure
     }
 
@@ -175,6 +221,25 @@ mod tests {
                     let bounds = figure(&values).of(aggregate).unwrap();
                     prop_assert!(bounds.least - 1e-9 <= got && got <= bounds.greatest + 1e-9, "{aggregate:?} {got} {bounds:?}");
                 }
+            }
+            let ascending = ascending(&seen);
+            for percentile in percentiles() {
+                let (before, after) = percentile.neighbours(seen.len());
+                let (Some(&least), Some(&greatest)) = (ascending.get(before), ascending.get(after)) else { continue };
+                let bounds = figure(&values).of(Aggregate::Percentile(percentile)).unwrap();
+                prop_assert!(bounds.least <= least && greatest <= bounds.greatest, "{percentile} {least} {greatest} {bounds:?}");
+            }
+        }
+
+        /// Of certain values a percentile lies between the values of the ranks beside its own, and nothing further off will do.
+        #[test]
+        fn of_certain_values_a_percentile_lies_between_its_neighbours(numbers in prop::collection::vec(-100.0..100.0_f64, 1..40)) {
+            let values: Vec<_> = numbers.iter().map(|&number| (number, true, false)).collect();
+            let ascending = ascending(&numbers);
+            for percentile in percentiles() {
+                let bounds = figure(&values).of(Aggregate::Percentile(percentile)).unwrap();
+                let (before, after) = percentile.neighbours(numbers.len());
+                prop_assert_eq!((bounds.least, bounds.greatest), (ascending[before], ascending[after]));
             }
         }
 
@@ -192,5 +257,17 @@ mod tests {
     #[test]
     fn there_is_none_of_no_value() {
         assert!(ALL.iter().all(|&aggregate| Figure::default().of(aggregate).is_none()));
+        assert!(figure(&[]).of(Aggregate::Percentile(percentiles()[0])).is_none());
+    }
+
+    #[test]
+    fn a_figure_begins_anew_for_the_same_aggregates() {
+        let p50 = Aggregate::Percentile(percentiles()[2]);
+        let mut figure = figure(&[(1.0, true, false)]);
+        figure.clear();
+        assert!(figure.of(p50).is_none() && !figure.is_certain());
+        figure.add(Some(7.0), true);
+        figure.complete();
+        assert_eq!(figure.of(p50).map(|bounds| (bounds.least, bounds.greatest)), Some((7.0, 7.0)));
     }
 }

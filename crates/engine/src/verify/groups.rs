@@ -24,7 +24,8 @@ pub(super) struct ExpectedFigures {
 
 impl ExpectedFigures {
     /// The figures of a device and time, aggregate by aggregate.
-    fn of((device, timestamp_ns): Group, figures: &[Figure], aggregates: &[Aggregate]) -> Vec<Self> {
+    fn of((device, timestamp_ns): Group, figures: &mut [Figure], aggregates: &[Aggregate]) -> Vec<Self> {
+        figures.iter_mut().for_each(Figure::complete);
         let certain = figures.iter().all(Figure::is_certain);
         let row = |&aggregate: &Aggregate| {
             let values: Option<Vec<_>> = figures.iter().map(|figure| figure.of(aggregate)).collect();
@@ -43,18 +44,18 @@ pub(super) fn of_each(
     width: Option<BucketWidth>,
 ) -> Vec<ExpectedFigures> {
     let (mut expected, mut group) = (Vec::new(), None);
-    let mut figures = vec![Figure::default(); signals.len()];
+    let mut figures = vec![Figure::new(aggregates); signals.len()];
     let _ = truth.walk(devices, range, &mut |row| {
         let of_row = (row.device, width.map_or(0, |width| width.start_of(row.timestamp_ns)));
         if let Some(ended) = group.replace(of_row).filter(|&group| group != of_row) {
-            expected.extend(ExpectedFigures::of(ended, &figures, aggregates));
-            figures.fill(Figure::default());
+            expected.extend(ExpectedFigures::of(ended, &mut figures, aggregates));
+            figures.iter_mut().for_each(Figure::clear);
         }
         figures.iter_mut().zip(signals).for_each(|(figure, &signal)| figure.add(row.number(signal), row.certain));
         ControlFlow::Continue(())
     });
     if let Some(last) = group {
-        expected.extend(ExpectedFigures::of(last, &figures, aggregates));
+        expected.extend(ExpectedFigures::of(last, &mut figures, aggregates));
     }
     expected
 }
@@ -95,11 +96,11 @@ fn together(
 ) -> BTreeMap<Group, Vec<ExpectedFigures>> {
     let mut groups = BTreeMap::new();
     let _ = truth.walk(devices, range, &mut |row| {
-        let figures = groups.entry(group(&row)).or_insert_with(|| vec![Figure::default(); signals.len()]);
+        let figures = groups.entry(group(&row)).or_insert_with(|| vec![Figure::new(aggregates); signals.len()]);
         figures.iter_mut().zip(signals).for_each(|(figure, &signal)| figure.add(row.number(signal), row.certain));
         ControlFlow::Continue(())
     });
-    let of = |(group, figures): (Group, Vec<Figure>)| (group, ExpectedFigures::of(group, &figures, aggregates));
+    let of = |(group, mut figures): (Group, Vec<Figure>)| (group, ExpectedFigures::of(group, &mut figures, aggregates));
     groups.into_iter().map(of).collect()
 }
 

@@ -118,7 +118,7 @@ impl Top {
                 let is_told = least != 0.0 && least.abs() < GREATEST_EXACT;
                 is_one && is_told && !self.exactness.rounds(self.value_type)
             }
-            Aggregate::First | Aggregate::Last | Aggregate::Mean | Aggregate::Sum => false,
+            Aggregate::First | Aggregate::Last | Aggregate::Mean | Aggregate::Sum | Aggregate::Percentile(_) => false,
         }
     }
 }

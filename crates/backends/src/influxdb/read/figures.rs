@@ -14,6 +14,7 @@ use iotbench_backend_kit::{
     figures::{Collected, Group, Streamed},
     grouped_by::{GroupedBy, place_of},
     line_protocol::{DEVICE, SIGNAL},
+    percentile,
 };
 use iotbench_core::{Aggregate, BucketWidth, ComputedBy, Error, Layout, Reply, SignalId, Sink, TableSpec};
 
@@ -33,6 +34,12 @@ pub(crate) struct Wish<'a> {
 impl Wish<'_> {
     fn signals(&self) -> &[SignalId] {
         self.wanted.ask.signals
+    }
+
+    /// Whether the least value is asked for too: where the rank of a percentile is below a half the server has none, and the least
+    /// is the nearest.
+    fn has_least(&self) -> bool {
+        percentile::is_among(self.aggregates)
     }
 
     /// Answers with a row a device, bucket and aggregate.
@@ -70,8 +77,8 @@ impl Wish<'_> {
 
     fn statement(&self, table: &TableSpec, tag: Option<&str>) -> String {
         let figures = |field: &str| {
-            let figures = self.aggregates.iter().map(|&aggregate| format!("{}({field})", function(aggregate)));
-            figures.collect::<Vec<_>>().join(", ")
+            let figures = self.aggregates.iter().map(|&aggregate| call(aggregate, field));
+            figures.chain(self.has_least().then(|| call(Aggregate::Min, field))).collect::<Vec<_>>().join(", ")
         };
         let is_narrow = table.layout == Layout::Narrow;
         let fields = if is_narrow { self.signals().get(..1).unwrap_or_default() } else { self.signals() };
@@ -100,7 +107,8 @@ impl Wish<'_> {
             (Layout::Narrow, None) => None,
             _ => Some(0),
         };
-        let (Some(first), many) = (first, self.aggregates.len()) else { return Ok(()) };
+        let Some(first) = first else { return Ok(()) };
+        let many = self.aggregates.len() + usize::from(self.has_least());
         let of = match self.by {
             GroupedBy::Tag(tag) => {
                 let tags = table.schema.tags();
@@ -110,16 +118,24 @@ impl Wish<'_> {
         };
         for row in series.rows() {
             let group = (of, if self.width.is_some() { time(row)? } else { 0 });
-            for (place, cell) in row.iter().skip(1).enumerate() {
-                take(group, place % many, first + place / many, number(cell)?)?;
+            for (signal, cells) in row.get(1..).unwrap_or_default().chunks(many).enumerate() {
+                for (place, (aggregate, cell)) in self.aggregates.iter().zip(cells).enumerate() {
+                    let least = cells.last().filter(|_| aggregate.is_percentile());
+                    let figure = match number(cell)? {
+                        None => least.map(number).transpose()?.flatten(),
+                        figure => figure,
+                    };
+                    take(group, place, first + signal, figure)?;
+                }
             }
         }
         Ok(())
     }
 }
 
-fn function(aggregate: Aggregate) -> &'static str {
-    match aggregate {
+/// What gives a figure of a field.
+fn call(aggregate: Aggregate, field: &str) -> String {
+    let function = match aggregate {
         Aggregate::First => "first",
         Aggregate::Last => "last",
         Aggregate::Min => "min",
@@ -127,5 +143,7 @@ fn function(aggregate: Aggregate) -> &'static str {
         Aggregate::Max => "max",
         Aggregate::Sum => "sum",
         Aggregate::Count => "count",
-    }
+        Aggregate::Percentile(percentile) => return format!("percentile({field}, {})", percentile.percent()),
+    };
+    format!("{function}({field})")
 }

@@ -30,8 +30,8 @@ impl Wish<'_> {
         let all = || {
             self.ask.signals.iter().map(|&signal| Asked::new(table, signal).of(self.ask.devices, table.schema.tags()))
         };
-        let names = self.aggregates.iter().map(|&aggregate| name_of(aggregate));
-        let asked: Vec<_> = names.flat_map(|name| all().map(move |asked| asked.figure(name))).collect();
+        let names: Vec<_> = self.aggregates.iter().map(|&aggregate| name_of(aggregate)).collect::<Result<_, _>>()?;
+        let asked: Vec<_> = names.iter().flat_map(|name| all().map(move |asked| asked.figure(name))).collect();
         let (figures, bytes) = client.ask(question(self.span, &asked), figures_of).await?;
         figures.answer(self.ask.signals.len(), bytes, ComputedBy::Server, sink)
     }

@@ -21,6 +21,7 @@ use iotbench_backend_kit::{
     filter::Filter,
     fold::Fold,
     metrics::{Cell, DEVICE, Millis, Newest, device_number, number, one_point, push},
+    percentile,
     refuse::refuse_unknown_signals,
     top,
 };
@@ -145,6 +146,9 @@ impl Reader for KairosReader {
         let table = Arc::clone(&self.table);
         if let Some(answer) = by_client::answer(self, query, &table.schema, sink).await {
             return answer;
+        }
+        if let Some(found) = percentile::answer(self, query, sink).await {
+            return found;
         }
         if let Some(top) = top::answer(self, query, sink).await {
             return top;

@@ -9,6 +9,7 @@ use iotbench_backend_kit::{
     ask::{Ask, Asked, What},
     figures::Group,
     grouped_by::{GroupedBy, place_of},
+    percentile::not_by_server,
     span::Span,
 };
 use iotbench_core::{Aggregate, BucketWidth, Cause, Error, Layout, Predicate, SignalId};
@@ -64,7 +65,7 @@ impl<'a> Figures<'a> {
     }
 
     /// The stages that give a document a device, by device, or a bucket of one; in layout narrow one of each signal.
-    pub(crate) fn stages(&self, shape: &Shape) -> Vec<Document> {
+    pub(crate) fn stages(&self, shape: &Shape) -> Result<Vec<Document>, Error> {
         let mut stages = shape.all_of(self.devices, self.span, self.signals);
         if self.aggregates.iter().any(|aggregate| matches!(aggregate, Aggregate::First | Aggregate::Last)) {
             stages.push(doc! { "$sort": self.by_time(shape) });
@@ -103,21 +104,21 @@ impl<'a> Figures<'a> {
             for &signal in if is_narrow { self.signals.get(..1).unwrap_or_default() } else { self.signals } {
                 let field = if is_narrow { format!("f{place}") } else { format!("f{place}_{signal}") };
                 let number = if read_first { format!("$n{signal}").into() } else { shape.number(signal) };
-                group.insert(field, accumulator(aggregate, number));
+                group.insert(field, accumulator(aggregate, number)?);
             }
         }
         let figure = |signal| if is_narrow { "f0".to_owned() } else { format!("f0_{signal}") };
         if let (Some(limit), [signal, ..]) = (self.top, self.signals) {
             let figure = figure(signal);
             let number = if read_first { format!("$n{signal}").into() } else { shape.number(*signal) };
-            group.insert(COUNT, accumulator(Aggregate::Count, number));
+            group.insert(COUNT, accumulator(Aggregate::Count, number)?);
             stages.extend([
                 doc! { "$group": group },
                 doc! { "$match": { COUNT: { "$gt": 0 } } },
                 doc! { "$sort": { figure: -1, "_id": 1 } },
             ]);
             stages.extend(i64::try_from(limit).map(|limit| doc! { "$limit": limit }));
-            return stages;
+            return Ok(stages);
         }
         let direction = if self.newest.is_some() { -1 } else { 1 };
         stages.push(doc! { "$group": group });
@@ -134,7 +135,7 @@ impl<'a> Figures<'a> {
             let documents = newest.saturating_mul(if is_narrow { self.signals.len() as u64 } else { 1 });
             stages.push(doc! { "$limit": i64::try_from(documents).unwrap_or(i64::MAX) });
         }
-        stages
+        Ok(stages)
     }
 
     /// The fields of such a document: by aggregate, then signal.
@@ -210,7 +211,7 @@ impl<'a> Figures<'a> {
     }
 }
 
-fn accumulator(aggregate: Aggregate, number: Bson) -> Document {
+fn accumulator(aggregate: Aggregate, number: Bson) -> Result<Document, Error> {
     let operator = match aggregate {
         Aggregate::First => "$first",
         Aggregate::Last => "$last",
@@ -219,8 +220,9 @@ fn accumulator(aggregate: Aggregate, number: Bson) -> Document {
         Aggregate::Max => "$max",
         Aggregate::Sum => "$sum",
         Aggregate::Count => {
-            return doc! { "$sum": { "$cond": [{ "$isNumber": number }, 1, 0] } };
+            return Ok(doc! { "$sum": { "$cond": [{ "$isNumber": number }, 1, 0] } });
         }
+        Aggregate::Percentile(percentile) => return Err(not_by_server(percentile)),
     };
-    doc! { operator: number }
+    Ok(doc! { operator: number })
 }

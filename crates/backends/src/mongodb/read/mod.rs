@@ -23,7 +23,7 @@ use iotbench_backend_kit::{
     each,
     figures::{Collected, Streamed},
     filter::Filter,
-    having,
+    having, percentile,
     refuse::refuse_signals_beyond,
     total::{have_totals, known, no_first_of_all},
 };
@@ -56,7 +56,8 @@ impl MongoReader {
         let asks = |ask: &Ask<'_>| ask.limit > 0 && !self.shape.has_none_of(ask.devices);
         let Some(ask) = Ask::of(query, &all).filter(asks) else { return Ok(NOTHING_BY_CLIENT) };
         // A pipeline looks which figures meet a condition; the client, which newest datapoints do, and counts.
-        let is_native = |having: Having| ask.what != What::FirstOfEach && having.at_least.is_none();
+        let is_found_here = ask.what == What::FirstOfEach || ask.has_percentile();
+        let is_native = |having: Having| !is_found_here && having.at_least.is_none();
         if !ask.having.is_none_or(is_native) {
             let schema = self.shape.schema().clone();
             return having::answer(self, query, &schema, sink).await.unwrap_or(Ok(NOTHING_BY_CLIENT));
@@ -204,7 +205,7 @@ impl MongoReader {
 
     async fn each_figure(&self, figures: &Figures<'_>, take: &mut Take<'_>) -> Result<u64, Error> {
         let fields = figures.fields();
-        self.each(figures.stages(&self.shape), |document| figures.take(&self.shape, document, &fields, take)).await
+        self.each(figures.stages(&self.shape)?, |document| figures.take(&self.shape, document, &fields, take)).await
     }
 
     async fn count_row(&self, sink: &mut dyn Sink) -> Result<Reply, Error> {
@@ -227,6 +228,10 @@ impl MongoReader {
 #[async_trait]
 impl Reader for MongoReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        // The server only estimates them ($percentile, since 7.0), and says of no estimate how far it may be off.
+        if let Some(found) = percentile::answer(self, query, sink).await {
+            return found;
+        }
         self.answer(query, sink).await
     }
 }

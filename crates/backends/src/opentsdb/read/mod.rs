@@ -21,6 +21,7 @@ use iotbench_backend_kit::{
     filter::Filter,
     fold::Fold,
     metrics::{Cell, Millis, Newest, number, one_point, points, push},
+    percentile,
     refuse::refuse_unknown_signals,
     top,
 };
@@ -128,7 +129,7 @@ impl OpenTsdbReader {
         }
         let table = &self.table;
         let of_all = |&aggregate: &Aggregate| signals.iter().map(move |&s| Asked::of(table, s).figure(aggregate));
-        let asked: Vec<_> = different.iter().flat_map(of_all).collect();
+        let asked: Vec<_> = different.iter().flat_map(of_all).collect::<Result<_, _>>()?;
         let width = aggregates.len() * signals.len();
         let take = |document: &Document<'_>| {
             let mut figures = Collected::default();
@@ -181,6 +182,9 @@ impl Reader for OpenTsdbReader {
         let table = Arc::clone(&self.table);
         if let Some(answer) = by_client::answer(self, query, &table.schema, sink).await {
             return answer;
+        }
+        if let Some(found) = percentile::answer(self, query, sink).await {
+            return found;
         }
         if let Some(top) = top::answer(self, query, sink).await {
             return top;

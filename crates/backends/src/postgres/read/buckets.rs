@@ -27,14 +27,14 @@ impl Figures<'_> {
         };
         statement.sql = if shape.layout() == Layout::Narrow {
             let (number, of_signals) = (self.number(shape), shape.of_signals(self.signals));
-            let figures = self.functions().map(|(function, label)| format!(", {function}({number}) AS {label}"));
+            let figures = self.functions().map(|(function, label)| format!(", {} AS {label}", function.of(&number)));
             let (figures, united) = (figures.collect::<String>(), self.united());
             format!(
                 "SELECT s.device, s.start{united} FROM (SELECT {device} AS device, {start} AS start, number{figures} FROM {rows} \
                  WHERE {condition}{of_signals} GROUP BY 1, 2, 3) AS s GROUP BY 1, 2 ORDER BY {order}"
             )
         } else {
-            let arrays = self.functions().map(|(function, label)| format!(", {}", self.array(shape, function, label)));
+            let arrays = self.functions().map(|(function, label)| format!(", {}", self.array(shape, function, &label)));
             let arrays: String = arrays.collect();
             format!("SELECT {device}, {start}{arrays} FROM {rows} WHERE {condition} GROUP BY 1, 2 ORDER BY {order}")
         };

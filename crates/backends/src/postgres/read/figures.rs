@@ -2,7 +2,7 @@
 
 use super::{shape::Shape, statement::Statement};
 use iotbench_backend_kit::{ask::Asked, span::Span};
-use iotbench_core::{Aggregate, Error, Layout, SignalId};
+use iotbench_core::{Aggregate, Error, Layout, Percentile, SignalId};
 use std::fmt::Write;
 
 /// What is asked for.
@@ -27,12 +27,12 @@ impl Figures<'_> {
     }
 
     /// The figures that are worked out by grouping: the function, and the label of its array.
-    pub(super) fn functions(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+    pub(super) fn functions(&self) -> impl Iterator<Item = (Function, String)> {
         self.aggregates.iter().filter_map(|&aggregate| Some((function(aggregate)?, name(aggregate))))
     }
 
     /// The ends of the stretch of which values are asked for: the label of its array, and the direction in which it is first.
-    pub(super) fn ends(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+    pub(super) fn ends(&self) -> impl Iterator<Item = (String, &'static str)> {
         self.aggregates.iter().filter_map(|&aggregate| match aggregate {
             Aggregate::First => Some((name(aggregate), "")),
             Aggregate::Last => Some((name(aggregate), " DESC")),
@@ -54,7 +54,7 @@ impl Figures<'_> {
         };
         for (label, direction) in self.ends() {
             let within = shape.within(&mut statement, self.span)?;
-            let (array, order) = (self.array(shape, "", label), shape.by_time(direction));
+            let (array, order) = (self.array(shape, Function::None, &label), shape.by_time(direction));
             let _ = write!(
                 from,
                 " CROSS JOIN LATERAL (SELECT {array} FROM {} WHERE r.device = d.device AND {within} \
@@ -67,15 +67,15 @@ impl Figures<'_> {
     }
 
     /// A figure of each signal as an array of this name.
-    pub(super) fn array(&self, shape: &Shape, function: &str, label: &str) -> String {
-        let figures = self.signals.iter().map(|&signal| format!("{function}({})", shape.number(signal)));
+    pub(super) fn array(&self, shape: &Shape, function: Function, label: &str) -> String {
+        let figures = self.signals.iter().map(|&signal| function.of(&shape.number(signal)));
         format!("ARRAY[{}]::double precision[] AS {label}", figures.collect::<Vec<_>>().join(", "))
     }
 
     /// The figures over all rows of each device, as an item of FROM named `d`.
     pub(super) fn grouped_points(&self, shape: &Shape, statement: &mut Statement) -> Result<String, Error> {
         let condition = shape.condition(statement, self.devices, self.span)?;
-        let arrays = self.functions().map(|(function, label)| format!(", {}", self.array(shape, function, label)));
+        let arrays = self.functions().map(|(function, label)| format!(", {}", self.array(shape, function, &label)));
         let (arrays, rows) = (arrays.collect::<String>(), shape.rows());
         Ok(format!("(SELECT device{arrays} FROM {rows} WHERE {condition} GROUP BY device) AS d"))
     }
@@ -89,7 +89,7 @@ impl Figures<'_> {
     pub(super) fn grouped_values(&self, shape: &Shape, statement: &mut Statement) -> Result<String, Error> {
         let condition = shape.condition(statement, self.devices, self.span)?;
         let (number, rows, of_signals) = (self.number(shape), shape.rows(), shape.of_signals(self.signals));
-        let figures = self.functions().map(|(function, label)| format!(", {function}({number}) AS {label}"));
+        let figures = self.functions().map(|(function, label)| format!(", {} AS {label}", function.of(&number)));
         let figures: String = figures.collect();
         Ok(format!(
             "(SELECT device, number{figures} FROM {rows} WHERE {condition}{of_signals} GROUP BY device, number) AS s"
@@ -135,21 +135,46 @@ impl Figures<'_> {
     }
 }
 
-/// The function that gives a figure of grouped rows.
-fn function(aggregate: Aggregate) -> Option<&'static str> {
-    match aggregate {
-        Aggregate::First | Aggregate::Last => None,
-        Aggregate::Min => Some("min"),
-        Aggregate::Mean => Some("avg"),
-        Aggregate::Max => Some("max"),
-        Aggregate::Sum => Some("sum"),
-        Aggregate::Count => Some("count"),
+/// What is made of a number.
+#[derive(Clone, Copy)]
+pub(super) enum Function {
+    /// Nothing.
+    None,
+    /// What a function makes of all numbers of a group.
+    Named(&'static str),
+    /// That of a group which stands so far from its least to its greatest: a stored one, by nearest rank.
+    Percentile(Percentile),
+}
+
+impl Function {
+    /// The SQL.
+    pub(super) fn of(self, number: &str) -> String {
+        match self {
+            Self::None => format!("({number})"),
+            Self::Named(function) => format!("{function}({number})"),
+            Self::Percentile(percentile) => {
+                format!("percentile_disc({}) WITHIN GROUP (ORDER BY {number})", percentile.fraction())
+            }
+        }
     }
 }
 
+/// The function that gives a figure of grouped rows.
+fn function(aggregate: Aggregate) -> Option<Function> {
+    Some(Function::Named(match aggregate {
+        Aggregate::First | Aggregate::Last => return None,
+        Aggregate::Min => "min",
+        Aggregate::Mean => "avg",
+        Aggregate::Max => "max",
+        Aggregate::Sum => "sum",
+        Aggregate::Count => "count",
+        Aggregate::Percentile(percentile) => return Some(Function::Percentile(percentile)),
+    }))
+}
+
 /// The label of a figure's array.
-fn name(aggregate: Aggregate) -> &'static str {
-    match aggregate {
+fn name(aggregate: Aggregate) -> String {
+    let name = match aggregate {
         Aggregate::First => "first",
         Aggregate::Last => "last",
         Aggregate::Min => "least",
@@ -157,5 +182,7 @@ fn name(aggregate: Aggregate) -> &'static str {
         Aggregate::Max => "greatest",
         Aggregate::Sum => "total",
         Aggregate::Count => "many",
-    }
+        Aggregate::Percentile(percentile) => return percentile.to_string().replace('.', "_"),
+    };
+    name.into()
 }

@@ -1,7 +1,11 @@
 //! The SQL of figures over rows in shards. Each shard groups its own rows: a query that takes one device after another, as is
 //! quickest on one server, cannot be sent to them.
 
-use super::{figures::Figures, shape::Shape, statement::Statement};
+use super::{
+    figures::{Figures, Function},
+    shape::Shape,
+    statement::Statement,
+};
 use iotbench_core::Error;
 
 impl Figures<'_> {
@@ -14,7 +18,8 @@ impl Figures<'_> {
         }
         for (label, direction) in self.ends() {
             let condition = shape.condition(&mut statement, self.devices, self.span)?;
-            let (rows, array, order) = (shape.rows(), self.array(shape, "", label), shape.by_time(direction));
+            let (rows, array, order) =
+                (shape.rows(), self.array(shape, Function::None, &label), shape.by_time(direction));
             tables.push(if shape.table().spec.has_device_column() {
                 format!(
                     "(SELECT DISTINCT ON (device) device, {array} FROM {rows} WHERE {condition} \

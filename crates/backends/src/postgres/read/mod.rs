@@ -27,7 +27,7 @@ use iotbench_backend_kit::{
     filter::Filter,
     fold::Fold,
     grouped_by::place_of,
-    having,
+    having, percentile,
     refuse::refuse_signals_beyond,
     sql::{Grouping, function},
     top,
@@ -88,13 +88,19 @@ impl PostgresReader {
                 each::last_points(self, devices, of_table, sink).await
             }
             What::Greatest => self.greatest(&ask, sink).await,
+            // What each shard finds of its rows tells no percentile of all.
+            What::Figures(aggregates) | What::Buckets(aggregates, _)
+                if self.shape.is_in_shards() && percentile::is_among(aggregates) =>
+            {
+                percentile::answer(self, query, sink).await.unwrap_or(Ok(NOTHING_BY_CLIENT))
+            }
             What::Figures(aggregates) => {
                 let statement = Figures { devices, signals, aggregates, span }.statement(&self.shape)?;
                 let statement = statement.having(ask.having, false)?;
                 self.figures(statement, (signals.len(), aggregates.len(), false), sink).await
             }
             What::Buckets(aggregates, _) => {
-                let Some(grouping) = Grouping::of(ask.what) else {
+                let Some(grouping) = Grouping::with_percentiles(ask.what) else {
                     let mut fold = Fold::new(&ask, sink);
                     let reply = self.datapoints(&ask.datapoints(), &mut fold).await?;
                     return fold.finish(reply);

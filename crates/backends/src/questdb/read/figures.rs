@@ -49,7 +49,7 @@ pub(crate) async fn answer(
             Ok(())
         })
     };
-    let bytes = client.ask(&select.figures(signals, aggregates, over), note).await?;
+    let bytes = client.ask(&select.figures(signals, aggregates, over)?, note).await?;
     figures.finish(bytes, ComputedBy::Server)
 }
 
@@ -70,7 +70,7 @@ pub(crate) async fn by_tag(
             Ok(())
         })
     };
-    let bytes = client.ask(&select.figures(signals, aggregates, Over::ByTag(tag, width)), note).await?;
+    let bytes = client.ask(&select.figures(signals, aggregates, Over::ByTag(tag, width))?, note).await?;
     figures.answer(signals.len(), bytes, ComputedBy::Server, sink)
 }
 

@@ -18,7 +18,7 @@ use iotbench_backend_kit::{
     each,
     filter::Filter,
     gather::{Gather, Take},
-    having,
+    having, percentile,
     refuse::refuse_unknown_signals,
     total::{have_totals, known, no_first_of_all},
 };
@@ -172,11 +172,15 @@ fn device_of(cell: &Cell<'_>) -> Result<u32, Error> {
 impl Reader for QuestReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_unknown_signals(query, &self.table)?;
+        // The server only estimates them (approx_percentile), and none of values below 0.
+        if let Some(found) = percentile::answer(self, query, sink).await {
+            return found;
+        }
         let (table, all) = (Arc::clone(&self.table), self.all_signals.clone());
         let Some(ask) = Ask::of(query, &all).filter(Ask::wants_something) else { return Ok(NOTHING) };
         let Some(select) = Select::new(&table, ask.devices, ask.span) else { return Ok(NOTHING) };
         // SQL looks which figures meet a condition; the client, which newest datapoints do.
-        if ask.having.is_some() && ask.what == What::FirstOfEach {
+        if ask.having.is_some() && (ask.what == What::FirstOfEach || ask.has_percentile()) {
             return having::answer(self, query, &table.schema, sink).await.unwrap_or(Ok(NOTHING));
         }
         let select = select.having(ask.having);
@@ -204,7 +208,7 @@ impl Reader for QuestReader {
                     [device, figure] => answer.figures(device_of(device)?, [number(figure)?]),
                     _ => Err(improper(&"a row of other cells than device and figure")),
                 };
-                let bytes = self.client.ask(&select.top(ask.signal, aggregate, ask.limit), take).await?;
+                let bytes = self.client.ask(&select.top(ask.signal, aggregate, ask.limit)?, take).await?;
                 answer.finish(bytes, ComputedBy::Server)
             }
             (What::TotalBuckets(aggregates, _) | What::ByTag(_, aggregates, _), _) if !have_totals(aggregates) => {

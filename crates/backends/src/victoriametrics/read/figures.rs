@@ -80,8 +80,8 @@ impl Wish<'_> {
 
     pub(super) fn expression(&self, selector: &str, window_ms: i64) -> String {
         let figures = self.aggregates.iter().enumerate().map(|(number, &aggregate)| {
-            let (function, window) = (function(aggregate), window_text(window_ms));
-            let figure = format!("{function}({selector}{window}) keep_metric_names");
+            let values = format!("{selector}{}", window_text(window_ms));
+            let figure = format!("{} keep_metric_names", call(aggregate, &values));
             format!("label_set({figure}, \"{FIGURE}\", \"{number}\")")
         });
         format!("union({})", figures.collect::<Vec<_>>().join(", "))
@@ -106,8 +106,9 @@ impl Wish<'_> {
     }
 }
 
-fn function(aggregate: Aggregate) -> &'static str {
-    match aggregate {
+/// What gives a figure of values.
+fn call(aggregate: Aggregate, values: &str) -> String {
+    let function = match aggregate {
         Aggregate::First => "first_over_time",
         Aggregate::Last => "last_over_time",
         Aggregate::Min => "min_over_time",
@@ -115,5 +116,8 @@ fn function(aggregate: Aggregate) -> &'static str {
         Aggregate::Max => "max_over_time",
         Aggregate::Sum => "sum_over_time",
         Aggregate::Count => "count_over_time",
-    }
+        // Between two ranks it lies on the line from one value to the other.
+        Aggregate::Percentile(percentile) => return format!("quantile_over_time({}, {values})", percentile.fraction()),
+    };
+    format!("{function}({values})")
 }

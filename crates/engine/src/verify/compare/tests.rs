@@ -7,8 +7,8 @@ use crate::{
 };
 use iotbench_backends::BACKENDS;
 use iotbench_core::{
-    Batch, BucketWidth, Database, Domain, Layout, Marker, Name, OpenRequest, Predicate, Registry, Run, Settings,
-    TableSpec, Target,
+    Batch, BucketWidth, Chunk, Database, Domain, Layout, Marker, Name, OpenRequest, Percentile, Predicate, Registry,
+    ReplyColumn, Run, Settings, TableSpec, Target, ValueType,
 };
 use iotbench_simulator::{Dataset, DatasetConfig};
 use proptest::prelude::*;
@@ -93,6 +93,8 @@ fn queries(from_ns: i64) -> Vec<Query> {
         total_buckets(TimeRange { from: Bound::Unbounded, to: Bound::Excluded(from_ns) }, Some(2)),
         top(Aggregate::Mean, since),
         top(Aggregate::Count, since),
+        percentiles(since, None),
+        percentiles(since, BucketWidth::from_ns(100_000_000)),
         Query::Aggregates { devices, signals, aggregates, range: since },
         near(Predicate::Above(0.0), Direction::FirstAfter(from_ns)),
         near(Predicate::Below(0.0), Direction::LastBefore(i64::MAX)),
@@ -111,6 +113,17 @@ fn filter(range: TimeRange, all_signals: bool) -> Query {
 fn buckets(range: TimeRange) -> Query {
     let (devices, signals, aggregates) = (Devices::All, vec![0, 1], Aggregate::ALL.to_vec());
     Query::Buckets { devices, signals, aggregates, range, width: BucketWidth::from_ns(40_000_000).unwrap() }
+}
+
+/// Percentiles of a signal beside its mean, over all datapoints of a device or bucket by bucket.
+fn percentiles(range: TimeRange, width: Option<BucketWidth>) -> Query {
+    let percentile = |text| Aggregate::Percentile(Percentile::parse(text).unwrap());
+    let (devices, signals) = (Devices::All, vec![0]);
+    let aggregates = vec![percentile("p50"), Aggregate::Mean, percentile("p99"), percentile("p0.1")];
+    match width {
+        Some(width) => Query::Buckets { devices, signals, aggregates, range, width },
+        None => Query::Aggregates { devices, signals, aggregates, range },
+    }
 }
 
 /// The same of both devices together, but of first and last values.
@@ -245,6 +258,53 @@ fn a_bucket_of_another_time_a_wrong_figure_and_a_missing_row_are_found() {
     };
     assert_eq!(kept_in_part(1), "Right");
     assert_eq!(kept_in_part(2), format!("{} rows were answered, and there are {rows}", rows + 1));
+}
+
+/// Answers as a database would give them that takes another rank, interpolates, or leaves a bucket out.
+#[test]
+fn a_percentile_beyond_the_values_beside_it_and_one_that_is_missing_are_found() {
+    let (certain, _) = states(&Overlap::None);
+    let query = percentiles(TimeRange::ALL, None);
+    let answer = ask(&*database(&*dataset(), &certain), &query, &Overlap::None);
+    let mut truth = Truth::new(history());
+    let mut values = Vec::new();
+    let _ = truth.walk(&[0], TimeRange::ALL, &mut |row| {
+        values.extend(row.number(0));
+        ControlFlow::Continue(())
+    });
+    values.sort_by(f64::total_cmp);
+    assert!(values.len() == 12 && values.windows(2).all(|pair| pair[0] < pair[1]), "{values:?}");
+    // Of twelve the p50 is the sixth, the p99 the last and the p0.1 the first.
+    let finding = |row: usize, figure: f64| {
+        let mut answer = answer.clone();
+        replace(answer.rows.as_mut().unwrap(), row, figure);
+        compare(&mut Truth::new(history()), &answer, EXACT)
+    };
+    let is_wrong = |row, figure| matches!(finding(row, figure), Finding::Wrong(_));
+    let beyond = 1e-6 * values.iter().fold(0.0_f64, |greatest, value| greatest.max(value.abs()));
+    for (row, right) in [(0, 4..7_usize), (2, 10..12), (3, 0..2)] {
+        for (place, &value) in values.iter().enumerate() {
+            assert_eq!(is_wrong(row, value), !right.contains(&place), "row {row}: the value of place {place}");
+        }
+        let (least, greatest) = (values[right.start], values[right.end - 1]);
+        assert_eq!(finding(row, f64::midpoint(least, greatest)), Finding::Right);
+        assert!(is_wrong(row, least - beyond) && is_wrong(row, greatest + beyond) && is_wrong(row, f64::NAN));
+    }
+    let query = percentiles(TimeRange::ALL, BucketWidth::from_ns(100_000_000));
+    let mut answer = ask(&*database(&*dataset(), &certain), &query, &Overlap::None);
+    assert_eq!(compare(&mut truth, &answer, EXACT), Finding::Right);
+    (0..4).for_each(|_| shorten(answer.rows.as_mut().unwrap()));
+    assert!(matches!(compare(&mut truth, &answer, EXACT), Finding::Wrong(_)), "the last bucket is missing");
+}
+
+/// Puts another figure into the first column.
+fn replace(rows: &mut Chunk, row: usize, figure: f64) {
+    let mut column = ReplyColumn::new(ValueType::F64);
+    for place in 0..rows.len() {
+        let kept = rows.columns[0].get(place);
+        column.push(if place == row { Some(Value::F64(figure)) } else { kept }).unwrap();
+    }
+    rows.columns[0] = column;
 }
 
 #[test]

@@ -185,6 +185,24 @@ fn figures_of_time_buckets() {
 }
 
 #[test]
+fn percentiles_of_each_device_and_of_time_buckets() {
+    let some = r#"{ kind = "figures", window = "2s", devices = 3, aggregates = ["p50", "p95", "p99.9"] }"#;
+    every_layout_answers(PMU, 3, 300, some, &[]);
+    let beside = r#"aggregates = ["p50", "mean", "last", "p99"]"#;
+    every_layout_answers(
+        PMU,
+        3,
+        300,
+        &format!("{{ kind = \"figures\", window = \"1s\", devices = \"all\", {beside} }}"),
+        &[],
+    );
+    every_layout_answers(PMU, 3, 300, &format!("{{ kind = \"compare_windows\", window = \"1s\", {beside} }}"), &[]);
+    let greenhouse = "name = \"greenhouse\"\ninterval = \"30s\"";
+    let buckets = format!("{{ kind = \"buckets\", window = \"10m\", width = \"90s\", devices = 2, {beside} }}");
+    every_layout_answers(greenhouse, 2, 200, &buckets, &[]);
+}
+
+#[test]
 fn figures_of_time_buckets_of_several_devices_together() {
     let every = r#"aggregates = ["min", "mean", "max", "sum", "count"]"#;
     let greenhouse = "name = \"greenhouse\"\ninterval = \"30s\"";
@@ -293,6 +311,13 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
         (refused(10, r#"{ kind = "buckets", width = "0s" }"#, &[]), "width"),
         (refused(10, r#"{ kind = "buckets", width = "1us" }"#, &[]), "the window has more than 100000 of them"),
         (refused(10, r#"{ kind = "buckets", aggregates = ["max", "max"] }"#, &[]), "max stands there twice"),
+        (refused(10, r#"{ kind = "figures", aggregates = ["p99", "p99.0"] }"#, &[]), "p99 stands there twice"),
+        (refused(10, r#"{ kind = "figures", aggregates = ["p100"] }"#, &[]), "p100 is no percentile"),
+        (refused(10, r#"{ kind = "figures", aggregates = ["mean", "p0"] }"#, &[]), "p0 is no percentile"),
+        (refused(10, r#"{ kind = "figures", aggregates = ["pp"] }"#, &[]), "unknown figure `pp`, expected `first`"),
+        (refused(10, r#"{ kind = "total_buckets", aggregates = ["p99"] }"#, &[]), "p99 is found device by device"),
+        (refused(10, r#"{ kind = "top_devices", aggregates = ["p99"] }"#, &[]), "p99 is found device by device"),
+        (refused(10, r#"{ kind = "read_device", aggregates = ["p99"] }"#, &[]), "read_device does not go by it"),
         (refused(10, r#"{ kind = "buckets", devices = 5 }"#, &[]), "devices"),
         (refused(10, r#"{ kind = "top_devices", records = 5 }"#, &[]), "5 of a history of 4 devices"),
         (refused(10, r#"{ kind = "top_devices", aggregates = ["min", "max"] }"#, &[]), "write one"),
