@@ -17,6 +17,7 @@
 //! | what if the client looks which datapoints meet a condition? | [`filter`] | |
 //! | what if the client works out figures, and figures of time buckets? | [`fold`] | |
 //! | what if the client chooses the devices with the greatest figure? | [`top`] | |
+//! | what if the client looks what lies between consecutive values? | [`consecutive`] | |
 //! | how does SQL work out figures of groups of rows? | [`sql`] | |
 //! | where does SQL keep the tags of devices? | [`devices`] | |
 //! | how does a store answer that can only be read whole? | [`scan`] | |
@@ -40,6 +41,7 @@ pub mod cell;
 pub mod changes;
 #[cfg(feature = "lease")]
 pub mod claims;
+pub mod consecutive;
 pub mod devices;
 pub mod each;
 pub mod figures;

@@ -73,6 +73,7 @@ fn signals_of(query: &Query) -> Option<&[SignalId]> {
         | Query::Minimum { signal, .. }
         | Query::MaxOfFirst { signal, .. }
         | Query::TopDevices { signal, .. }
+        | Query::Consecutive { signal, .. }
         | Query::NewestVisible { signal, .. } => Some(from_ref(signal)),
         Query::Records { .. } | Query::Newest { .. } | Query::LastPoints { .. } | Query::Count | Query::Scan => None,
     }

@@ -5,7 +5,7 @@ use crate::{
     subject::{Check, Failure, ensure},
 };
 use iotbench_core::{
-    Aggregate, CHUNK_ROWS, Capabilities, Cause, Chunk, Domain, Error, Layout, Query, Schema, ValueType,
+    Aggregate, CHUNK_ROWS, Capabilities, Cause, Chunk, Consecutive, Domain, Error, Layout, Query, Schema, ValueType,
 };
 use std::cmp::Reverse;
 
@@ -89,6 +89,7 @@ pub(crate) fn agree(query: &Query, got: &Rows, expected: &Rows, everything: &Row
             | Query::TagFigures { aggregates, .. } => {
                 exactness.same_figure(got, expected, greatest * terms(aggregates, everything))
             }
+            Query::Consecutive { what: Consecutive::Gaps { .. }, .. } => got.is_identical(expected),
             Query::MaxOfFirst { .. } => exactness.same_figure(got, expected, greatest),
             _ => same(got, expected, greatest, exactness.capabilities),
         },

@@ -1,7 +1,9 @@
 //! The questions that the backend and the oracle are asked.
 
 use crate::data::{Dataset, ORIGIN_NS};
-use iotbench_core::{Aggregate, BucketWidth, Devices, Direction, Predicate, Query, SignalId, TagId, Tagged, TimeRange};
+use iotbench_core::{
+    Aggregate, BucketWidth, Consecutive, Devices, Direction, Predicate, Query, SignalId, TagId, Tagged, TimeRange,
+};
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
 /// The questions about a dataset, by the name of the check that they belong to.
@@ -23,6 +25,7 @@ pub(crate) fn about(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
         (BUCKETS, buckets(dataset, &times)),
         (FILTER, filters(dataset, &times)),
         (TOP, top_devices(dataset, &times)),
+        (CONSECUTIVE, consecutive(dataset, &times)),
     ]
 }
 
@@ -37,6 +40,7 @@ pub(crate) fn about_extremes(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>
         BUCKETS,
         FILTER,
         TOP,
+        CONSECUTIVE,
     ];
     questions.retain(|(check, _)| !arithmetic.contains(check));
     questions
@@ -82,6 +86,13 @@ pub(crate) fn about_tags(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
             }),
         ),
         (
+            "what lies between consecutive values of a tag",
+            first(&|devices| {
+                let what = Consecutive::Gaps { longer_than_ns: 50_000_000 };
+                Query::Consecutive { devices, signal: 1, range, what }
+            }),
+        ),
+        (
             "values of a tag that meet a condition",
             first(&|devices| {
                 let (signal, predicate) = (1, Predicate::Above(3.0));
@@ -112,6 +123,7 @@ pub(crate) fn of_nothing() -> Vec<Query> {
         Query::Aggregates { devices: Devices::All, signals: vec![0], aggregates: FIGURES.to_vec(), range },
         Query::Buckets { devices: Devices::All, signals: vec![0], aggregates: FIGURES.to_vec(), range, width: SECOND },
         Query::TopDevices { devices: Devices::All, signal: 0, aggregate: Aggregate::Mean, range, limit: 3 },
+        gaps(Devices::All, 0, range, 0),
         Query::TotalBuckets {
             devices: Devices::All,
             signals: vec![0],
@@ -149,6 +161,7 @@ fn of_each_value(dataset: &Dataset) -> Vec<Query> {
 const FIGURES: [Aggregate; 4] = [Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max];
 const BUCKETS: &str = "figures of time buckets";
 const TOP: &str = "devices with the greatest figure";
+const CONSECUTIVE: &str = "what lies between consecutive values";
 const FILTER: &str = "values that meet a condition";
 const SECOND: BucketWidth = BucketWidth::SECOND;
 
@@ -370,6 +383,23 @@ fn top_devices(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
         }
     }
     queries
+}
+
+fn gaps(devices: Devices, signal: SignalId, range: TimeRange, longer_than_ns: u64) -> Query {
+    Query::Consecutive { devices, signal, range, what: Consecutive::Gaps { longer_than_ns } }
+}
+
+/// Of the last signal, which has every type; each tenth gap is one unit of time, the others are of 111 ms.
+fn consecutive(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
+    let signal = SignalId::try_from(dataset.schema.width() - 1).unwrap_or(SignalId::MAX);
+    let part = TimeRange::half_open(times[3], times[times.len() / 2]);
+    let last = || Devices::Some(vec![dataset.devices - 1]);
+    vec![
+        gaps(Devices::All, signal, part, 50_000_000),
+        gaps(last(), signal, TimeRange::ALL, 0),
+        gaps(last(), 0, part, 3_600_000_000_000),
+        gaps(Devices::Some(vec![0, 4711]), 0, part, 50_000_000),
+    ]
 }
 
 fn filter(devices: Devices, signal: SignalId, predicate: Predicate, range: TimeRange, all_signals: bool) -> Query {

@@ -1,6 +1,6 @@
 //! Questions to a database, as values.
 
-use crate::{SignalId, TagId};
+use crate::{Consecutive, SignalId, TagId};
 use serde::{Deserialize, Serialize};
 use std::{fmt, num::NonZeroU64, ops::Bound};
 
@@ -197,8 +197,8 @@ impl BucketWidth {
 /// holds a point, by device, then time, with the bucket's beginning as the time of its rows; [`Query::TotalBuckets`] a row a bucket and aggregate, of device 0, by time
 /// or, of the newest alone, newest first; [`Query::TagFigures`] a row a value of the tag, bucket and aggregate, with the place of the
 /// value among those of its tag as the device, by value, then time; [`Query::TopDevices`] a row a device with one F64 column, the
-/// greatest first, equal ones by device; [`Query::MaxOfFirst`] one row
-/// with one F64 column; all others rows of points with the columns of the signals asked for, in their own types. No point
+/// greatest first, equal ones by device; [`Query::Consecutive`] rows with one column, by device, then time, as
+/// [`Consecutive`] says; [`Query::MaxOfFirst`] one row with one F64 column; all others rows of points with the columns of the signals asked for, in their own types. No point
 /// found means no row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -344,6 +344,17 @@ pub enum Query {
         /// How many devices.
         limit: u64,
     },
+    /// What lies between consecutive values of a signal in a stretch of time, device by device.
+    Consecutive {
+        /// Whose.
+        devices: Devices,
+        /// The signal; points without a value of it are passed over.
+        signal: SignalId,
+        /// When: both values lie within.
+        range: TimeRange,
+        /// What is asked about them.
+        what: Consecutive,
+    },
     /// How many points and values are stored.
     Count,
     /// The newest point of one series.
@@ -376,6 +387,7 @@ impl Query {
             "figures of signals of the devices with each value of a tag together, also time bucket by time bucket",
         ),
         ("top_devices", "the devices with the greatest figure of a signal"),
+        ("consecutive", "gaps between consecutive values of a signal, device by device"),
         ("count", "how many points and values are stored"),
         ("newest_visible", "the newest point of one series"),
         ("scan", "every stored row"),
@@ -392,7 +404,8 @@ impl Query {
             | Self::Aggregates { devices, .. }
             | Self::Buckets { devices, .. }
             | Self::TotalBuckets { devices, .. }
-            | Self::TopDevices { devices, .. } => devices.clone(),
+            | Self::TopDevices { devices, .. }
+            | Self::Consecutive { devices, .. } => devices.clone(),
             Self::Records { device, .. }
             | Self::Nearest { device, .. }
             | Self::Minimum { device, .. }

@@ -2,7 +2,7 @@
 
 use super::Question;
 use crate::units::Span;
-use iotbench_core::{Aggregate, BucketWidth, Predicate};
+use iotbench_core::{Aggregate, BucketWidth, Consecutive, Predicate};
 use std::{fmt, time::Duration};
 
 impl fmt::Display for Question {
@@ -72,11 +72,24 @@ impl fmt::Display for Question {
                 let window = Span(Duration::from_nanos(*window_ns));
                 write!(f, "the {count} of {devices} with the greatest {aggregate} of a signal over {window}")
             }
+            Self::Consecutive { what, devices, window_ns, .. } => {
+                let window = Span(Duration::from_nanos(*window_ns));
+                write!(f, "{} of a signal of {devices} over {window}", between(*what))
+            }
             Self::Dashboard { signals, window_ns } => {
                 let window = Span(Duration::from_nanos(*window_ns));
                 write!(f, "last, least, mean and greatest of {} signals over the newest {window}", signals.len())
             }
             Self::Statement(own) => write!(f, "what you wrote, over {}", Span(Duration::from_nanos(own.window_ns))),
+        }
+    }
+}
+
+/// What is asked about consecutive values.
+fn between(what: Consecutive) -> String {
+    match what {
+        Consecutive::Gaps { longer_than_ns } => {
+            format!("the gaps longer than {} between the values", Span(Duration::from_nanos(longer_than_ns)))
         }
     }
 }

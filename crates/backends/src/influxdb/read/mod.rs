@@ -20,7 +20,7 @@ use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Asked, Order, What},
     cell::{Cell, value},
-    each,
+    consecutive, each,
     filter::Filter,
     fold::Fold,
     grouped_by::GroupedBy,
@@ -175,6 +175,9 @@ impl Reader for InfluxReader {
         }
         if let Some(top) = top::answer(self, query, sink).await {
             return top;
+        }
+        if let Some(consecutive) = consecutive::answer(self, query, sink).await {
+            return consecutive;
         }
         let ask = Ask::of(query, &all).filter(Ask::wants_something).and_then(|ask| ask.within(ALL));
         let devices = ask.and_then(|ask| devices_condition(&table, ask.devices));
