@@ -9,8 +9,8 @@
 
 use iotbench_backends::BACKENDS;
 use iotbench_core::{
-    Aggregate, Backend, Batch, BucketWidth, CHUNK_ROWS, Chunk, Database, Devices, Direction, Endpoint, Error, Layout,
-    OpenRequest, Predicate, Query, Run, Settings, TableSpec, Target, TimeRange, Value,
+    Aggregate, Backend, Batch, BucketWidth, CHUNK_ROWS, Chunk, Consecutive, Database, Devices, Direction, Endpoint,
+    Error, Layout, OpenRequest, Predicate, Query, Run, Settings, TableSpec, Target, TimeRange, Value,
 };
 use iotbench_fuzz::{folder, parts, table, with_tags};
 use libfuzzer_sys::fuzz_target;
@@ -163,6 +163,7 @@ fn queries() -> Vec<Query> {
         by_tag(None),
         by_tag(Some(BucketWidth::SECOND)),
         Query::TopDevices { devices: Devices::All, signal, aggregate: Aggregate::Mean, range, limit },
+        Query::Consecutive { devices: Devices::All, signal, range, what: Consecutive::Gaps { longer_than_ns: 1 } },
     ]
 }
 

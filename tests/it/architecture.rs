@@ -14,11 +14,13 @@ const MAX_IN_A_CIRCLE: usize = 3;
 /// A struct of more fields is in parts by who uses them, but for those of [`FLAT`].
 const MAX_FIELDS: usize = 19;
 
-/// What is flat for a reason: the schema of `run.json` says it so, and parts would be names that the document does not have.
-const FLAT: [(&str, &str, &str); 3] = [
+/// What is flat for a reason: the schema of `run.json`, or a profile, says it so, and parts would be names that the document does not
+/// have.
+const FLAT: [(&str, &str, &str); 4] = [
     ("document", "Document", "the document, a field a block"),
     ("document::capacity", "Step", "a row of the table of steps, of which each view takes its own columns"),
     ("document::resources", "Resources", "a row of the table of resources, likewise"),
+    ("profile::operation", "OperationConfig", "an operation of a profile, a field a key"),
 ];
 
 fn root() -> &'static Path {

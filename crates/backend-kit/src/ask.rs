@@ -5,7 +5,8 @@
 
 use crate::{percentile, span::Span};
 use iotbench_core::{
-    Aggregate, BucketWidth, Devices, Direction, Predicate, Query, SignalId, TableSpec, TagId, TagValue, Tagged, Tags,
+    Aggregate, BucketWidth, Consecutive, Devices, Direction, Predicate, Query, SignalId, TableSpec, TagId, TagValue,
+    Tagged, Tags,
 };
 use std::slice::from_ref;
 
@@ -121,6 +122,8 @@ pub enum What<'a> {
     ByTag(TagId, &'a [Aggregate], Option<BucketWidth>),
     /// The devices with the greatest figure of the signal, greatest first; the limit is theirs.
     Top(Aggregate),
+    /// What lies between consecutive values of the signal, device by device.
+    Consecutive(Consecutive),
     /// How many they are, and how many values.
     Count,
 }
@@ -230,6 +233,10 @@ impl<'a> Ask<'a> {
             Query::Having { of, signal, predicate, at_least } => {
                 let having = Having { predicate: *predicate, at_least: *at_least };
                 Self { signal: *signal, having: Some(having), ..Self::of(of, all)? }
+            }
+            Query::Consecutive { devices, signal, range, what } => {
+                let stretch = Self::stretch(Asked::of(devices), from_ref(signal), Span::of(*range)?);
+                Self { what: What::Consecutive(*what), ..stretch }
             }
             Query::Count => Self { what: What::Count, ..Self::stretch(Asked::All, all, Span::ALL) },
         })

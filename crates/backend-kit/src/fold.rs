@@ -32,6 +32,7 @@ impl<'a> Fold<'a> {
             | What::TotalBuckets(..)
             | What::ByTag(..)
             | What::Top(_)
+            | What::Consecutive(_)
             | What::Count => (&[][..], None),
         };
         let signals = ask.signals.len();

@@ -27,6 +27,7 @@ impl GroupedBy {
             | What::Figures(_)
             | What::Buckets(..)
             | What::Top(_)
+            | What::Consecutive(_)
             | What::Count => Self::Device,
         }
     }

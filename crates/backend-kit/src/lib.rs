@@ -19,6 +19,7 @@
 //! | what if the client finds percentiles? | [`percentile`] | |
 //! | what if the client chooses the devices with the greatest figure? | [`top`] | |
 //! | what if the client puts figures of devices together, or looks which meet a condition? | [`by_client`]: [`total`], [`having`] | |
+//! | what if the client looks what lies between consecutive values? | [`consecutive`] | |
 //! | how does SQL work out figures of groups of rows? | [`sql`] | |
 //! | where does SQL keep the tags of devices? | [`devices`] | |
 //! | how does a store answer that can only be read whole? | [`scan`] | |
@@ -43,6 +44,7 @@ pub mod cell;
 pub mod changes;
 #[cfg(feature = "lease")]
 pub mod claims;
+pub mod consecutive;
 pub mod devices;
 pub mod each;
 pub mod figures;

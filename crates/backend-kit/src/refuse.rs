@@ -76,6 +76,7 @@ fn signals_of(query: &Query) -> Option<&[SignalId]> {
         | Query::MaxOfFirst { signal, .. }
         | Query::TopDevices { signal, .. }
         | Query::NewestVisible { signal, .. }
+        | Query::Consecutive { signal, .. }
         | Query::Having { signal, .. } => Some(from_ref(signal)),
         Query::Records { .. } | Query::Newest { .. } | Query::LastPoints { .. } | Query::Count | Query::Scan => None,
     }

@@ -3,6 +3,7 @@
 use crate::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
     ask::{Ask, Order, What},
+    consecutive::Pairs,
     fold::Fold,
     having,
     refuse::refuse_unknown_signals,
@@ -70,6 +71,11 @@ pub fn answer(query: &Query, table: &TableSpec, stored: &[Batch], sink: &mut dyn
             let reply = datapoints(&rows, &ask, table, &mut fold)?;
             let Reply { bytes, .. } = fold.finish(reply)?;
             top.finish(bytes, sink)
+        }
+        What::Consecutive(what) => {
+            let mut pairs = Pairs::new(what, sink);
+            let reply = datapoints(&rows, &ask, table, &mut pairs)?;
+            pairs.finish(reply.bytes)
         }
         What::Count => {
             let points = rows.len() as u64;

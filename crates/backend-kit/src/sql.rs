@@ -28,7 +28,12 @@ impl<'a> Grouping<'a> {
             What::Figures(aggregates) => return Some(Self { aggregates, width: None, by }),
             What::Buckets(aggregates, width) | What::TotalBuckets(aggregates, width) => (aggregates, Some(width)),
             What::ByTag(_, aggregates, width) => (aggregates, width),
-            What::Datapoints | What::FirstOfEach | What::Greatest | What::Top(_) | What::Count => return None,
+            What::Datapoints
+            | What::FirstOfEach
+            | What::Greatest
+            | What::Top(_)
+            | What::Consecutive(_)
+            | What::Count => return None,
         };
         // Nothing needs an order of time within the groups: no first and no last value.
         let is_grouped = |&aggregate: &Aggregate| aggregate.is_percentile() || function(aggregate).is_some();

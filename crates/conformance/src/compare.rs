@@ -6,7 +6,7 @@ use crate::{
     subject::{Check, Failure, ensure},
 };
 use iotbench_core::{
-    Aggregate, CHUNK_ROWS, Capabilities, Cause, Chunk, Domain, Error, Layout, Query, Schema, ValueType,
+    Aggregate, CHUNK_ROWS, Capabilities, Cause, Chunk, Consecutive, Domain, Error, Layout, Query, Schema, ValueType,
 };
 use std::cmp::Reverse;
 
@@ -112,6 +112,7 @@ pub(crate) fn agree(
             Query::Having { of, .. } if !matches!(**of, Query::LastPoints { .. }) => {
                 exactness.same_figure(got, expected, greatest * everything.len() as f64)
             }
+            Query::Consecutive { what: Consecutive::Gaps { .. }, .. } => got.is_identical(expected),
             Query::MaxOfFirst { .. } => exactness.same_figure(got, expected, greatest),
             _ => same(got, expected, greatest, exactness.capabilities),
         },

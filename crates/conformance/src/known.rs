@@ -7,8 +7,8 @@ use crate::{
     subject::{Check, Failure, Session, Subject, ask, ensure},
 };
 use iotbench_core::{
-    Aggregate, Batch, BucketWidth, ComputedBy, Devices, Direction, Predicate, Query, Run, Schema, TimeRange, Value,
-    ValueType,
+    Aggregate, Batch, BucketWidth, ComputedBy, Consecutive, Devices, Direction, Predicate, Query, Run, Schema,
+    TimeRange, Value, ValueType,
 };
 use std::ops::Bound::{Excluded, Included};
 
@@ -60,6 +60,12 @@ fn number_answers() -> Vec<(Query, Vec<Row>)> {
     let (predicate, devices) = (Predicate::Above(4.0), || all.clone());
     let filter = |all_signals| Query::Filter { devices: devices(), signal: 0, predicate, range, all_signals };
     let top = |aggregate, signal, limit| Query::TopDevices { devices: devices(), signal, aggregate, range, limit };
+    let between = |range, what| Query::Consecutive { devices: devices(), signal: 0, range, what };
+    let gap = |device, step, steps: i64| Row {
+        device,
+        timestamp_ns: at(step),
+        values: vec![Some(Owned::I64(steps * (at(1) - at(0))))],
+    };
     let figures = |aggregates: &[Aggregate]| Query::Aggregates {
         devices: all.clone(),
         signals: vec![0, 1],
@@ -146,6 +152,11 @@ fn number_answers() -> Vec<(Query, Vec<Row>)> {
         (top(Aggregate::Mean, 0, 2), vec![row(0, 0, &[4.75]), row(1, 0, &[4.0])]),
         (top(Aggregate::Min, 1, 1), vec![row(0, 0, &[10.0])]),
         (top(Aggregate::Count, 0, 9), vec![row(0, 0, &[4.0]), row(1, 0, &[2.0])]),
+        (
+            between(range, Consecutive::Gaps { longer_than_ns: 399_999_999 }),
+            vec![gap(0, 1, 1), gap(0, 2, 1), gap(0, 3, 1), gap(1, 2, 1)],
+        ),
+        (between(range, Consecutive::Gaps { longer_than_ns: 400_000_000 }), vec![]),
         (of_all(Some(1)), {
             let second = ORIGIN_NS + 1_000_000_000;
             vec![row(0, second, &[6.0, 24.0]), row(0, second, &[3.0, 3.0])]

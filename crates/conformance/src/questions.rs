@@ -2,7 +2,8 @@
 
 use crate::data::{Dataset, ORIGIN_NS};
 use iotbench_core::{
-    Aggregate, BucketWidth, Devices, Direction, Percentile, Predicate, Query, SignalId, TagId, Tagged, TimeRange,
+    Aggregate, BucketWidth, Consecutive, Devices, Direction, Percentile, Predicate, Query, SignalId, TagId, Tagged,
+    TimeRange,
 };
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
@@ -27,6 +28,7 @@ pub(crate) fn about(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
         (FILTER, filters(dataset, &times)),
         (HAVING, having(dataset, &times)),
         (TOP, top_devices(dataset, &times)),
+        (CONSECUTIVE, consecutive(dataset, &times)),
     ]
 }
 
@@ -43,6 +45,7 @@ pub(crate) fn about_extremes(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>
         FILTER,
         HAVING,
         TOP,
+        CONSECUTIVE,
     ];
     questions.retain(|(check, _)| !arithmetic.contains(check));
     questions
@@ -98,6 +101,13 @@ pub(crate) fn about_tags(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
         ),
         ("figures of the devices of each value of a tag that meet a condition", of_some_values()),
         (
+            "what lies between consecutive values of a tag",
+            first(&|devices| {
+                let what = Consecutive::Gaps { longer_than_ns: 50_000_000 };
+                Query::Consecutive { devices, signal: 1, range, what }
+            }),
+        ),
+        (
             "values of a tag that meet a condition",
             first(&|devices| {
                 let (signal, predicate) = (1, Predicate::Above(3.0));
@@ -128,6 +138,7 @@ pub(crate) fn of_nothing() -> Vec<Query> {
         Query::Aggregates { devices: Devices::All, signals: vec![0], aggregates: FIGURES.to_vec(), range },
         Query::Buckets { devices: Devices::All, signals: vec![0], aggregates: FIGURES.to_vec(), range, width: SECOND },
         Query::TopDevices { devices: Devices::All, signal: 0, aggregate: Aggregate::Mean, range, limit: 3 },
+        gaps(Devices::All, 0, range, 0),
         Query::TotalBuckets {
             devices: Devices::All,
             signals: vec![0],
@@ -225,6 +236,7 @@ const FIGURES: [Aggregate; 4] = [Aggregate::Last, Aggregate::Min, Aggregate::Mea
 const BUCKETS: &str = "figures of time buckets";
 const PERCENTILES: &str = "percentiles";
 const TOP: &str = "devices with the greatest figure";
+const CONSECUTIVE: &str = "what lies between consecutive values";
 const FILTER: &str = "values that meet a condition";
 const HAVING: &str = "figures and newest points that meet a condition";
 const SECOND: BucketWidth = BucketWidth::SECOND;
@@ -486,6 +498,23 @@ fn top_devices(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
         }
     }
     queries
+}
+
+fn gaps(devices: Devices, signal: SignalId, range: TimeRange, longer_than_ns: u64) -> Query {
+    Query::Consecutive { devices, signal, range, what: Consecutive::Gaps { longer_than_ns } }
+}
+
+/// Of the last signal, which has every type; each tenth gap is one unit of time, the others are of 111 ms.
+fn consecutive(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
+    let signal = SignalId::try_from(dataset.schema.width() - 1).unwrap_or(SignalId::MAX);
+    let part = TimeRange::half_open(times[3], times[times.len() / 2]);
+    let last = || Devices::Some(vec![dataset.devices - 1]);
+    vec![
+        gaps(Devices::All, signal, part, 50_000_000),
+        gaps(last(), signal, TimeRange::ALL, 0),
+        gaps(last(), 0, part, 3_600_000_000_000),
+        gaps(Devices::Some(vec![0, 4711]), 0, part, 50_000_000),
+    ]
 }
 
 fn filter(devices: Devices, signal: SignalId, predicate: Predicate, range: TimeRange, all_signals: bool) -> Query {

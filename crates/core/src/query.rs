@@ -1,6 +1,6 @@
 //! Questions to a database, as values.
 
-use crate::{Percentile, SignalId, TagId};
+use crate::{Consecutive, Percentile, SignalId, TagId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::{fmt, num::NonZeroU64, ops::Bound, str::FromStr};
 
@@ -238,9 +238,10 @@ impl BucketWidth {
 /// holds a point, by device, then time, with the bucket's beginning as the time of its rows; [`Query::TotalBuckets`] a row a bucket and aggregate, of device 0, by time
 /// or, of the newest alone, newest first; [`Query::TagFigures`] a row a value of the tag, bucket and aggregate, with the place of the
 /// value among those of its tag as the device, by value, then time; [`Query::TopDevices`] a row a device with one F64 column, the
-/// greatest first, equal ones by device; [`Query::MaxOfFirst`] one row
-/// with one F64 column; [`Query::Having`] some of the rows that it is of, or a row a device or value of the tag with the number of
-/// buckets as an F64 column; all others rows of points with the columns of the signals asked for, in their own types. No point
+/// greatest first, equal ones by device; [`Query::Having`] some of the rows that it is of, or a row a device or value of the tag
+/// with the number of buckets as an F64 column; [`Query::Consecutive`] rows with one column, by device, then time, as
+/// [`Consecutive`] says; [`Query::MaxOfFirst`] one row with one F64 column; all others rows of points with the columns of the
+/// signals asked for, in their own types. No point
 /// found means no row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -398,6 +399,17 @@ pub enum Query {
         /// Of each device, or value of the tag, how many of its buckets meet it, where at least so many do; `None`: these rows.
         at_least: Option<u64>,
     },
+    /// What lies between consecutive values of a signal in a stretch of time, device by device.
+    Consecutive {
+        /// Whose.
+        devices: Devices,
+        /// The signal; points without a value of it are passed over.
+        signal: SignalId,
+        /// When: both values lie within.
+        range: TimeRange,
+        /// What is asked about them.
+        what: Consecutive,
+    },
     /// How many points and values are stored.
     Count,
     /// The newest point of one series.
@@ -434,6 +446,7 @@ impl Query {
             "having",
             "of figures or newest points those that meet a condition, or how many time buckets of each device do",
         ),
+        ("consecutive", "gaps between consecutive values of a signal, device by device"),
         ("count", "how many points and values are stored"),
         ("newest_visible", "the newest point of one series"),
         ("scan", "every stored row"),
@@ -450,7 +463,8 @@ impl Query {
             | Self::Aggregates { devices, .. }
             | Self::Buckets { devices, .. }
             | Self::TotalBuckets { devices, .. }
-            | Self::TopDevices { devices, .. } => devices.clone(),
+            | Self::TopDevices { devices, .. }
+            | Self::Consecutive { devices, .. } => devices.clone(),
             Self::Records { device, .. }
             | Self::Nearest { device, .. }
             | Self::Minimum { device, .. }

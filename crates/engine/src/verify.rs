@@ -1,6 +1,7 @@
 //! Answers held against the truth that the simulator can recompute, beside the load and never in its measured time.
 
 mod compare;
+mod consecutive;
 mod cycle;
 mod exactness;
 mod figure;

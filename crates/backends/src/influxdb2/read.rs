@@ -14,7 +14,7 @@ use hyper::{StatusCode, Uri, body::Bytes};
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
-    by_client, each,
+    by_client, consecutive, each,
     figures::Collected,
     filter::Filter,
     fold::Fold,
@@ -228,6 +228,9 @@ impl Reader for FluxReader {
         }
         if let Some(top) = top::answer(self, query, sink).await {
             return top;
+        }
+        if let Some(consecutive) = consecutive::answer(self, query, sink).await {
+            return consecutive;
         }
         refuse_unknown_signals(query, &self.table)?;
         let (table, bucket, all) = (Arc::clone(&self.table), self.bucket.clone(), self.all_signals.clone());

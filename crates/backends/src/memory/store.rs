@@ -2,8 +2,8 @@
 
 use iotbench_backend_kit::{answer::Answer, total::known};
 use iotbench_core::{
-    Aggregate, Batch, Chunk, ComputedBy, Counts, Devices, Direction, Error, Predicate, Query, Reply, Schema, SignalId,
-    Sink, TimeRange, Value, ValueType,
+    Aggregate, Batch, Chunk, ComputedBy, Consecutive, Counts, Devices, Direction, Error, Predicate, Query, Reply,
+    Schema, SignalId, Sink, TimeRange, Value, ValueType,
 };
 use std::{cmp::Reverse, collections::BTreeMap, ops::Bound, slice::from_ref};
 
@@ -221,6 +221,12 @@ impl Store {
                 let rows_of = figures.into_iter().map(|(device, figure)| (device, 0, vec![Value::F64(figure)]));
                 rows.figures(ValueType::F64, 1, rows_of)
             }
+            Query::Consecutive { devices, signal: _, range, what } => {
+                let points = self.select(devices, *range);
+                let pairs = points.windows(2).filter(|pair| pair[0].device == pair[1].device);
+                let rows_of = pairs.filter_map(|pair| between(pair[0], pair[1], *what));
+                rows.figures(what.value_type(), 1, rows_of)
+            }
             Query::TotalBuckets { devices, signals, aggregates, range, width, newest } => {
                 let start = |point: &Point| width.start_of(point.timestamp_ns);
                 let mut points = self.select(devices, *range);
@@ -253,6 +259,17 @@ fn less(a: &Point, b: &Point, signal: SignalId) -> bool {
     match (a.value(signal), b.value(signal)) {
         (Value::I64(a), Value::I64(b)) => a < b,
         (a, b) => a.as_f64() < b.as_f64(),
+    }
+}
+
+/// What is asked about two consecutive points of a device; `None`: no row.
+fn between(earlier: &Point, later: &Point, what: Consecutive) -> Option<(u32, i64, Vec<Value<'static>>)> {
+    let apart_ns = i128::from(later.timestamp_ns) - i128::from(earlier.timestamp_ns);
+    match what {
+        Consecutive::Gaps { longer_than_ns } => {
+            let length = Value::I64(i64::try_from(apart_ns).unwrap_or(i64::MAX));
+            (apart_ns > longer_than_ns.into()).then(|| (earlier.device, earlier.timestamp_ns, vec![length]))
+        }
     }
 }
 

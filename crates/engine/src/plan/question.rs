@@ -1,7 +1,7 @@
 //! What a read asks, as meant.
 
 use super::{OwnStatement, Whose};
-use iotbench_core::{Aggregate, BucketWidth, Predicate, SignalId, TagId};
+use iotbench_core::{Aggregate, BucketWidth, Consecutive, Predicate, SignalId, TagId};
 use iotbench_cycle_finder::Strategy;
 use serde::{Deserialize, Serialize};
 
@@ -167,6 +167,17 @@ pub enum Question {
         /// The length of the stretch.
         window_ns: u64,
     },
+    /// What lies between consecutive values of a signal of devices, over a stretch of time from a random moment of the history on.
+    Consecutive {
+        /// The signals of which one is drawn, ascending.
+        signals: Vec<SignalId>,
+        /// What is asked about them.
+        what: Consecutive,
+        /// Whose.
+        devices: Whose,
+        /// The length of the stretch.
+        window_ns: u64,
+    },
     /// The machine cycle around a random moment, and the sum of every signal over it.
     Cycle {
         /// How it is read.
@@ -202,7 +213,8 @@ impl Question {
             | Self::CompareWindows { devices, .. }
             | Self::Buckets { devices, .. }
             | Self::NewestBuckets { devices, .. }
-            | Self::TopDevices { devices, .. } => Some(devices),
+            | Self::TopDevices { devices, .. }
+            | Self::Consecutive { devices, .. } => Some(devices),
             Self::Having { of, .. } => of.whose(),
             Self::Latest { .. }
             | Self::Records { .. }
@@ -236,6 +248,7 @@ impl Question {
             | Self::NewestBuckets { .. }
             | Self::Having { .. }
             | Self::TopDevices { .. }
+            | Self::Consecutive { .. }
             | Self::Cycle { .. }
             | Self::Dashboard { .. }
             | Self::Statement(_) => None,

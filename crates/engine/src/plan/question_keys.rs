@@ -10,7 +10,7 @@ use crate::{
     profile::{OperationConfig, OperationKind},
     units::Span,
 };
-use iotbench_core::{Aggregate, BucketWidth, Layout, Predicate, Schema, SignalId, TagId};
+use iotbench_core::{Aggregate, BucketWidth, Consecutive, Layout, Predicate, Schema, SignalId, TagId};
 use iotbench_cycle_finder::{CycleSearch, SearchError, SearchSpec, Strategy};
 
 /// The most buckets of a device that one request asks for.
@@ -63,6 +63,7 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         OperationKind::TotalBuckets => buckets(context, config, true)?,
         OperationKind::NewestBuckets => newest_buckets(context, config)?,
         OperationKind::TopDevices => top_devices(context, config)?,
+        OperationKind::Gaps => gaps(context, config)?,
         OperationKind::CycleSearch => cycle(context, config)?,
         OperationKind::Statement => {
             Question::Statement(own_statement(context, config, signals(config, schema, |_| true)?)?)
@@ -148,6 +149,21 @@ fn top_devices(context: Context<'_>, config: &OperationConfig) -> Result<Questio
         &[aggregate] => Ok(Question::TopDevices { signals, aggregate, count, devices, window_ns }),
         _ => Err(("aggregates".into(), "devices are put in order by one figure: write one".into())),
     }
+}
+
+/// Of any signal: that a value is there says when it was measured.
+fn gaps(context: Context<'_>, config: &OperationConfig) -> Result<Question, FieldError> {
+    let error = |message: String| Err(("longer_than".into(), message));
+    let Some(longer_than) = config.longer_than.set() else {
+        return error("a gap is longer than a length of time: write which, as in longer_than = \"5s\"".into());
+    };
+    if longer_than >= config.window {
+        let message = format!("in a window of {} no gap is longer than {longer_than}: write less", config.window);
+        return error(message);
+    }
+    let what = Consecutive::Gaps { longer_than_ns: longer_than.as_ns() };
+    let (signals, devices) = (signals(config, context.schema, |_| true)?, whose(context, config)?);
+    Ok(Question::Consecutive { signals, what, devices, window_ns: config.window.as_ns() })
 }
 
 pub(super) fn predicate(config: &OperationConfig) -> Result<Predicate, FieldError> {
@@ -277,7 +293,7 @@ fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldE
         | Question::Buckets { devices, .. }
         | Question::NewestBuckets { devices, .. }
         | Question::LastPoints { devices } => (1, devices.least()),
-        Question::TopDevices { devices, .. } => (1, devices.least()),
+        Question::TopDevices { devices, .. } | Question::Consecutive { devices, .. } => (1, devices.least()),
         Question::Having { of, .. } => return check_history(context, of),
         Question::Cycle { .. }
         | Question::Device

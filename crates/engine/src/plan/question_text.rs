@@ -2,7 +2,7 @@
 
 use super::Question;
 use crate::units::Span;
-use iotbench_core::{Aggregate, BucketWidth, Predicate, SignalId};
+use iotbench_core::{Aggregate, BucketWidth, Consecutive, Predicate, SignalId};
 use std::{fmt, time::Duration};
 
 impl fmt::Display for Question {
@@ -66,6 +66,10 @@ impl fmt::Display for Question {
                 let window = Span(Duration::from_nanos(*window_ns));
                 write!(f, "the {count} of {devices} with the greatest {aggregate} of a signal over {window}")
             }
+            Self::Consecutive { what, devices, window_ns, .. } => {
+                let window = Span(Duration::from_nanos(*window_ns));
+                write!(f, "{} of a signal of {devices} over {window}", between(*what))
+            }
             Self::Dashboard { signals, window_ns } => {
                 let window = Span(Duration::from_nanos(*window_ns));
                 write!(f, "last, least, mean and greatest of {} over the newest {window}", counted(signals))
@@ -83,6 +87,15 @@ fn condition(predicate: Predicate) -> String {
     match predicate {
         Predicate::Above(limit) => format!("above {limit}"),
         Predicate::Below(limit) => format!("below {limit}"),
+    }
+}
+
+/// What is asked about consecutive values.
+fn between(what: Consecutive) -> String {
+    match what {
+        Consecutive::Gaps { longer_than_ns } => {
+            format!("the gaps longer than {} between the values", Span(Duration::from_nanos(longer_than_ns)))
+        }
     }
 }
 

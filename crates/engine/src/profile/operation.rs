@@ -50,6 +50,8 @@ words! {
         NewestBuckets = "newest_buckets",
         /// The devices with the greatest figure of a signal.
         TopDevices = "top_devices",
+        /// Gaps between consecutive values of a signal.
+        Gaps = "gaps",
         /// Last, least, mean and greatest value of each sensor.
         Dashboard = "dashboard",
         /// Asks what the user wrote in the database's own language.
@@ -255,6 +257,9 @@ pub struct OperationConfig {
     /// Time buckets: how long each is, beginning at multiples of that since the Unix epoch; `auto`: a tenth of `window`.
     #[serde(default)]
     pub width: Auto<Span>,
+    /// Gaps: consecutive values that are further apart than this; `auto`: not said.
+    #[serde(default)]
+    pub longer_than: Auto<Span>,
     /// Figures, time buckets, devices with the greatest figure: `first`, `last`, `min`, `mean`, `max`, `sum`, `count` of each
     /// signal; none: `mean`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -144,6 +144,10 @@ impl Asker {
                 let (signal, aggregate, limit) = (self.one_of(signals, draw), *aggregate, *count);
                 Query::TopDevices { devices, signal, aggregate, range, limit }
             }
+            Question::Consecutive { signals, what, devices, window_ns } => {
+                let (devices, range) = self.stretch(devices, *window_ns, draw);
+                Query::Consecutive { devices, signal: self.one_of(signals, draw), range, what: *what }
+            }
             // What its answer can be held against.
             Question::Statement(own) => {
                 let (devices, range) = self.stretch(&Whose::Consecutive(1), own.window_ns, draw);

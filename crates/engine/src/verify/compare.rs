@@ -1,6 +1,7 @@
 //! One answer held against the truth.
 
 use super::{
+    consecutive,
     exactness::{Exactness, Found, row_differs, shown},
     figure::Figure,
     groups::{self, ExpectedFigures},
@@ -10,7 +11,7 @@ use super::{
     truth::{Row, Truth},
 };
 use crate::read::KeptAnswer;
-use iotbench_core::{Aggregate, Devices, Direction, Query, SignalId, TimeRange, Value};
+use iotbench_core::{Aggregate, Consecutive, Devices, Direction, Query, SignalId, TimeRange, Value};
 use std::ops::{Bound, ControlFlow};
 
 /// What is found of an answer.
@@ -67,9 +68,11 @@ fn only_counts(truth: &Truth, answer: &KeptAnswer, exactness: Exactness) -> bool
     match answer.query {
         _ if answer.digests.is_empty() => false,
         Query::Newest { .. } | Query::TopDevices { .. } | Query::Having { .. } => true,
-        Query::Aggregates { .. } | Query::Buckets { .. } | Query::TotalBuckets { .. } | Query::TagFigures { .. } => {
-            answer.overlap != Overlap::None
-        }
+        Query::Aggregates { .. }
+        | Query::Buckets { .. }
+        | Query::TotalBuckets { .. }
+        | Query::TagFigures { .. }
+        | Query::Consecutive { .. } => answer.overlap != Overlap::None,
         _ => answer.overlap != Overlap::None && signals.any(|signal| exactness.rounds(signal.value_type)),
     }
 }
@@ -151,6 +154,11 @@ impl Compare<'_> {
                 let figures = groups::of_each(self.truth, &devices, (&[signal], &[aggregate]), range, None);
                 self.top(figures, (signal, aggregate), limit)
             }
+            Query::Consecutive { devices, range, what, .. } => match what {
+                Consecutive::Gaps { longer_than_ns } => {
+                    consecutive::gaps(self.truth, self.answer, (&devices, range), longer_than_ns)
+                }
+            },
             Query::Count => self.count(),
             Query::Newest { .. } | Query::LastPoints { .. } => Ok(()),
         }

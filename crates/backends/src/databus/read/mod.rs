@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
-    by_client, each,
+    by_client, consecutive, each,
     filter::Filter,
     fold::Fold,
     millis::{Millis, NS_PER_MS},
@@ -221,6 +221,9 @@ impl Reader for DatabusReader {
         }
         if let Some(top) = top::answer(self, query, sink).await {
             return top;
+        }
+        if let Some(consecutive) = consecutive::answer(self, query, sink).await {
+            return consecutive;
         }
         refuse_unknown_signals(query, &self.table)?;
         let all = Arc::clone(&self.all_signals);

@@ -21,7 +21,7 @@ use iotbench_backend_kit::{
     ask::{Ask, Asked, Order, What},
     by_client,
     cell::{Cell, value},
-    each,
+    consecutive, each,
     filter::Filter,
     fold::Fold,
     grouped_by::GroupedBy,
@@ -177,6 +177,9 @@ impl Reader for InfluxReader {
         }
         if let Some(top) = top::answer(self, query, sink).await {
             return top;
+        }
+        if let Some(consecutive) = consecutive::answer(self, query, sink).await {
+            return consecutive;
         }
         let ask = Ask::of(query, &all).filter(Ask::wants_something).and_then(|ask| ask.within(ALL));
         let devices = ask.and_then(|ask| devices_condition(&table, ask.devices));

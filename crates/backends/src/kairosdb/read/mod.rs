@@ -17,7 +17,7 @@ use figures::Wish;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Asked::One, Order, What},
-    by_client, each,
+    by_client, consecutive, each,
     filter::Filter,
     fold::Fold,
     metrics::{Cell, DEVICE, Millis, Newest, device_number, number, one_point, push},
@@ -152,6 +152,9 @@ impl Reader for KairosReader {
         }
         if let Some(top) = top::answer(self, query, sink).await {
             return top;
+        }
+        if let Some(consecutive) = consecutive::answer(self, query, sink).await {
+            return consecutive;
         }
         refuse_unknown_signals(query, &self.table)?;
         let all = Arc::clone(&self.all_signals);

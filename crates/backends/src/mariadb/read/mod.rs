@@ -24,7 +24,7 @@ use bulk::BulkShape;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
     ask::{Ask, Asked, Order, What},
-    by_client,
+    by_client, consecutive,
     filter::Filter,
     refuse::refuse_signals_beyond,
     span::Span,
@@ -373,6 +373,9 @@ impl Reader for MariaDbReader {
             && let Some(top) = top::answer(self, query, sink).await
         {
             return top;
+        }
+        if let Some(consecutive) = consecutive::answer(self, query, sink).await {
+            return consecutive;
         }
         refuse_signals_beyond(query, self.place.table.schema.width())?;
         let all_signals = Arc::clone(&self.all_signals);

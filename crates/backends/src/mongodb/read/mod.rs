@@ -20,7 +20,7 @@ use futures_util::TryStreamExt;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row},
     ask::{Ask, Having, What},
-    each,
+    consecutive, each,
     figures::{Collected, Streamed},
     filter::Filter,
     having, percentile,
@@ -90,6 +90,7 @@ impl MongoReader {
                 self.figures(&Figures::of(&ask, aggregates, Some(width)), sink).await
             }
             What::Top(aggregate) => self.figures(&Figures::of(&ask, &[aggregate], None), sink).await,
+            What::Consecutive(_) => consecutive::answer(self, query, sink).await.unwrap_or(Ok(NOTHING_BY_CLIENT)),
             What::Count => self.count_row(sink).await,
         }
     }

@@ -16,7 +16,7 @@ use hours::{Hours, MAX_VALUES};
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
-    by_client, each,
+    by_client, consecutive, each,
     figures::Collected,
     filter::Filter,
     fold::Fold,
@@ -188,6 +188,9 @@ impl Reader for OpenTsdbReader {
         }
         if let Some(top) = top::answer(self, query, sink).await {
             return top;
+        }
+        if let Some(consecutive) = consecutive::answer(self, query, sink).await {
+            return consecutive;
         }
         refuse_unknown_signals(query, &self.table)?;
         let all = Arc::clone(&self.all_signals);

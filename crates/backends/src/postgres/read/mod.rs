@@ -22,7 +22,7 @@ use futures_util::TryStreamExt;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row},
     ask::{Ask, Order, What},
-    each,
+    consecutive, each,
     figures::Collected,
     filter::Filter,
     fold::Fold,
@@ -125,6 +125,7 @@ impl PostgresReader {
                 Some(function) => self.top(&ask, function, sink).await,
                 None => top::answer(self, query, sink).await.unwrap_or(Ok(NOTHING_BY_CLIENT)),
             },
+            What::Consecutive(_) => consecutive::answer(self, query, sink).await.unwrap_or(Ok(NOTHING_BY_CLIENT)),
             What::Count => self.count_row(sink).await,
         }
     }

@@ -15,7 +15,7 @@ use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
     cell::{Cell, number, push, value},
-    each,
+    consecutive, each,
     filter::Filter,
     gather::{Gather, Take},
     having, percentile,
@@ -194,6 +194,7 @@ impl Reader for QuestReader {
                 self.latest(select, &ask, sink).await
             }
             (What::FirstOfEach, _) => each::last_points(self, ask.devices, table.devices, sink).await,
+            (What::Consecutive(_), _) => consecutive::answer(self, query, sink).await.unwrap_or(Ok(NOTHING)),
             (What::Count, _) => self.count_row(sink).await,
             (What::Figures(aggregates), _) => {
                 figures::answer(&mut self.client, &table, select, (ask.signals, aggregates, Over::All), sink).await

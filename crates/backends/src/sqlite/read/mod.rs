@@ -15,7 +15,7 @@ use bulk::BulkShape;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
     ask::{Ask, Asked, Order, What},
-    by_client,
+    by_client, consecutive,
     figures::Collected,
     filter::Filter,
     fold::Fold,
@@ -376,6 +376,9 @@ impl Reader for SqliteReader {
             && let Some(top) = top::answer(self, query, sink).await
         {
             return top;
+        }
+        if let Some(consecutive) = consecutive::answer(self, query, sink).await {
+            return consecutive;
         }
         self.interruption.begin_call();
         self.answer(query, sink)

@@ -64,7 +64,7 @@ fn ask(database: &dyn Database, query: &Query, overlap: &Overlap) -> KeptAnswer 
     let mut answer = KeptAnswer::new(query.clone(), overlap.clone());
     block_on(async {
         let mut reader = database.reader().await.unwrap();
-        let mut sink = |chunk: &iotbench_core::Chunk| answer.take(chunk);
+        let mut sink = |chunk: &Chunk| answer.take(chunk);
         reader.query(query, &mut sink).await.unwrap();
     });
     answer
@@ -91,6 +91,9 @@ fn queries(from_ns: i64) -> Vec<Query> {
         total_buckets(since, None),
         total_buckets(since, Some(3)),
         total_buckets(TimeRange { from: Bound::Unbounded, to: Bound::Excluded(from_ns) }, Some(2)),
+        gaps(10_000_000, since),
+        gaps(20_000_000, TimeRange::ALL),
+        gaps(50_000_000, since),
         top(Aggregate::Mean, since),
         top(Aggregate::Count, since),
         percentiles(since, None),
@@ -103,6 +106,11 @@ fn queries(from_ns: i64) -> Vec<Query> {
 
 fn top(aggregate: Aggregate, range: TimeRange) -> Query {
     Query::TopDevices { devices: Devices::All, signal: 1, aggregate, range, limit: 2 }
+}
+
+/// Datapoints come each 20 ms.
+fn gaps(longer_than_ns: u64, range: TimeRange) -> Query {
+    Query::Consecutive { devices: Devices::All, signal: 1, range, what: Consecutive::Gaps { longer_than_ns } }
 }
 
 fn filter(range: TimeRange, all_signals: bool) -> Query {
@@ -307,12 +315,57 @@ fn replace(rows: &mut Chunk, row: usize, figure: f64) {
     rows.columns[0] = column;
 }
 
+/// A change of an answer, and what is said of it.
+type Lie<'a> = (&'a dyn Fn(&mut Chunk), &'a str);
+
+#[test]
+fn a_gap_that_is_missing_too_many_or_of_another_length_is_found() {
+    let (certain, _) = states(&Overlap::None);
+    let finding = |asked: &Query, answer: KeptAnswer| {
+        let answer = KeptAnswer { query: asked.clone(), ..answer };
+        match compare(&mut Truth::new(history()), &answer, EXACT) {
+            Finding::Wrong(how) => how,
+            other => format!("{other:?}"),
+        }
+    };
+    let of = |query: &Query, stored: &Rows| ask(&*database(&*dataset(), stored), query, &Overlap::None);
+    let (each, long) = (gaps(10_000_000, TimeRange::ALL), gaps(30_000_000, TimeRange::ALL));
+    let whole = of(&each, &certain);
+    assert_eq!((finding(&each, whole.clone()), whole.len()), ("Right".into(), 22));
+    let lies: [Lie<'_>; 4] = [
+        (&|rows| shorten(rows), "the gap of device 1 from "),
+        (&|rows| rows.devices[21] = 2, "the gap of device 1 from "),
+        (&|rows| rows.timestamps_ns[3] += 1, "the gap of device 0 from "),
+        (
+            &|rows| rows.columns[0] = of(&each, &Rows::from([(0, 0), (0, 2)])).rows.unwrap().columns[0].clone(),
+            "row 0 is a gap of device 0 that ends at ",
+        ),
+    ];
+    for (lie, said) in lies {
+        let mut answer = whole.clone();
+        lie(answer.rows.as_mut().unwrap());
+        let how = finding(&each, answer);
+        assert!(how.starts_with(said), "{how}");
+    }
+    let without: Rows = certain.iter().copied().filter(|row| *row != (0, 5)).collect();
+    let how = finding(&long, of(&long, &without));
+    assert!(how.starts_with("row 0 is a gap of device 0 that ends at "), "a datapoint is not there: {how}");
+    assert_eq!(finding(&long, whole.clone()), "row 0: a gap of 20000000 ns is not longer than 30000000 ns");
+    // Of rows that are not kept whole it is known how many they are.
+    for (digests, how) in [(1, "Right"), (2, "23 rows were answered, and there are 22")] {
+        let mut answer = whole.clone();
+        shorten(answer.rows.as_mut().unwrap());
+        answer.digests = vec![0; digests];
+        assert_eq!(finding(&each, answer), how);
+    }
+}
+
 #[test]
 fn a_device_in_the_wrong_place_is_found() {
     let (certain, _) = states(&Overlap::None);
     let query = top(Aggregate::Mean, TimeRange::ALL);
     let answer = ask(&*database(&*dataset(), &certain), &query, &Overlap::None);
-    let finding = |change: &dyn Fn(&mut iotbench_core::Chunk)| {
+    let finding = |change: &dyn Fn(&mut Chunk)| {
         let mut answer = answer.clone();
         change(answer.rows.as_mut().unwrap());
         compare(&mut Truth::new(history()), &answer, EXACT)
@@ -376,8 +429,8 @@ fn a_last_point_that_is_not_the_newest_is_found() {
 }
 
 /// Leaves the last row out.
-fn shorten(rows: &mut iotbench_core::Chunk) {
-    let mut shorter = iotbench_core::Chunk::new(vec![iotbench_core::ValueType::F64; rows.columns.len()]);
+fn shorten(rows: &mut Chunk) {
+    let mut shorter = Chunk::new(rows.columns.iter().map(ReplyColumn::value_type));
     for row in 0..rows.len() - 1 {
         shorter.devices.push(rows.devices[row]);
         shorter.timestamps_ns.push(rows.timestamps_ns[row]);

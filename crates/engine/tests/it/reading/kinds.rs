@@ -251,6 +251,16 @@ fn figures_and_newest_records_that_meet_a_condition() {
 }
 
 #[test]
+fn gaps_between_consecutive_values() {
+    let gaps = |rest: &str| format!("{{ kind = \"gaps\", window = \"1s\", {rest} }}");
+    every_layout_answers(PMU, 4, 300, &gaps("longer_than = \"10ms\""), &[]);
+    every_layout_answers(PMU, 4, 300, &gaps("longer_than = \"30ms\", devices = \"all\""), &[]);
+    let text = profile(PMU, 4, 300, CLOSED, &gaps("longer_than = \"10ms\", devices = 3"));
+    let outcome = run_on(backend("memory"), &text, &["operations=10"]);
+    assert!((1400..=1500).contains(&outcome.measured.unwrap().counts.rows_read), "each pair of 50 a second and device");
+}
+
+#[test]
 fn an_open_loop_asks_as_its_schedule_says() {
     let group = "load = { model = \"open\", rate = 200 }";
     let text = profile(PMU, 4, 300, group, r#"{ kind = "read_signal", window = "1s" }"#);
@@ -338,6 +348,16 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
             ),
             "aggregates: a condition is on one figure",
         ),
+        (refused(10, r#"{ kind = "gaps" }"#, &[]), "longer_than: a gap is longer than a length of time: write which"),
+        (
+            refused(10, r#"{ kind = "gaps", longer_than = "2s" }"#, &[]),
+            "in a window of 2s no gap is longer than 2s: write less",
+        ),
+        (
+            refused(10, r#"{ kind = "gaps", longer_than = "1s", devices = "by site" }"#, &[]),
+            "asks of no devices together",
+        ),
+        (refused(10, r#"{ kind = "figures", longer_than = "1s" }"#, &[]), "longer_than: figures does not go by it"),
         (refused(10, r#"{ kind = "newest_buckets", records = 5 }"#, &[]), "width: write how long a bucket is"),
         (refused(10, r#"{ kind = "newest_buckets", width = "1s", records = 200000 }"#, &[]), "records"),
         (refused(10, r#"{ kind = "newest_buckets", width = "1s", aggregates = ["last"] }"#, &[]), "not the last value"),

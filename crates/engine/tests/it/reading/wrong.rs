@@ -65,6 +65,11 @@ fn in_figures_and_newest_records_that_meet_a_condition() {
 }
 
 #[test]
+fn in_what_lies_between_consecutive_values() {
+    every_lie_is_found(r#"{ kind = "gaps", window = "1s", longer_than = "10ms", devices = 2 }"#);
+}
+
+#[test]
 fn in_records() {
     every_lie_is_found(r#"{ kind = "read_records", records = 50 }"#);
 }

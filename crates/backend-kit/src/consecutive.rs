@@ -1,0 +1,116 @@
+//! What lies between consecutive values of a signal, where the client works it out: one value is held at a time.
+
+use crate::answer::Answer;
+use iotbench_core::{Chunk, ComputedBy, Consecutive, Error, Query, Reader, Reply, Sink, Value};
+
+/// Answers [`Query::Consecutive`] by asking for the values themselves: `None` where something else is asked.
+///
+/// # Errors
+/// The reader's own; the sink's.
+pub async fn answer(reader: &mut dyn Reader, query: &Query, sink: &mut dyn Sink) -> Option<Result<Reply, Error>> {
+    let Query::Consecutive { devices, signal, range, what } = query else { return None };
+    let values = Query::Range { devices: devices.clone(), signals: vec![*signal], range: *range };
+    let mut pairs = Pairs::new(*what, sink);
+    Some(match reader.query(&values, &mut pairs).await {
+        Ok(reply) => pairs.finish(reply.bytes),
+        Err(error) => Err(error),
+    })
+}
+
+/// A sink for the values of a signal, by device, then time, that answers with what lies between them.
+pub struct Pairs<'a> {
+    answer: Answer<'a>,
+    what: Consecutive,
+    /// The device and the time of the value before.
+    previous: Option<(u32, i64)>,
+}
+
+impl<'a> Pairs<'a> {
+    /// What is asked about the values that will come.
+    pub fn new(what: Consecutive, sink: &'a mut dyn Sink) -> Self {
+        Self { answer: Answer::new(sink, [what.value_type()]), what, previous: None }
+    }
+
+    /// Ends the answer, of which the values took so many bytes.
+    ///
+    /// # Errors
+    /// The sink's.
+    pub fn finish(self, bytes: u64) -> Result<Reply, Error> {
+        self.answer.finish(bytes, ComputedBy::Client)
+    }
+
+    fn pair(&mut self, device: u32, earlier: i64, later: i64) -> Result<(), Error> {
+        let apart_ns = later.abs_diff(earlier);
+        match self.what {
+            Consecutive::Gaps { longer_than_ns } if apart_ns > longer_than_ns => {
+                let length = Value::I64(i64::try_from(apart_ns).unwrap_or(i64::MAX));
+                self.answer.row(device, earlier, |columns| columns[0].push(Some(length)))
+            }
+            Consecutive::Gaps { .. } => Ok(()),
+        }
+    }
+}
+
+impl Sink for Pairs<'_> {
+    fn push(&mut self, chunk: &Chunk) -> Result<(), Error> {
+        for (row, (&device, &time)) in chunk.devices.iter().zip(&chunk.timestamps_ns).enumerate() {
+            if chunk.columns.first().and_then(|column| column.get(row)).is_none() {
+                continue;
+            }
+            if let Some((_, earlier)) = self.previous.replace((device, time)).filter(|&(of, _)| of == device) {
+                self.pair(device, earlier, time)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iotbench_core::ValueType;
+
+    /// Device, time and number of each row of the answer about these values, which come in chunks of two.
+    fn answered(what: Consecutive, values: &[(u32, i64, Option<f64>)]) -> Vec<(u32, i64, f64)> {
+        let mut rows = Vec::new();
+        let mut sink = |chunk: &Chunk| {
+            let number = |row| chunk.columns[0].get(row).and_then(|value| value.as_f64()).unwrap();
+            rows.extend((0..chunk.len()).map(|row| (chunk.devices[row], chunk.timestamps_ns[row], number(row))));
+            Ok(())
+        };
+        let mut pairs = Pairs::new(what, &mut sink);
+        for part in values.chunks(2) {
+            let mut chunk = Chunk::new([ValueType::F64]);
+            for &(device, time, number) in part {
+                chunk.devices.push(device);
+                chunk.timestamps_ns.push(time);
+                chunk.columns[0].push(number.map(Value::F64)).unwrap();
+            }
+            pairs.push(&chunk).unwrap();
+        }
+        let reply = pairs.finish(9).unwrap();
+        assert_eq!(reply, Reply { rows: rows.len() as u64, bytes: 9, computed_by: ComputedBy::Client });
+        rows
+    }
+
+    /// Two of one time, one without a value, and another device.
+    const VALUES: [(u32, i64, Option<f64>); 7] = [
+        (1, 5, Some(2.0)),
+        (1, 5, Some(3.0)),
+        (1, 9, None),
+        (1, 15, Some(1.0)),
+        (1, 24, Some(4.0)),
+        (2, 90, Some(7.0)),
+        (2, 91, Some(6.5)),
+    ];
+
+    #[test]
+    fn a_gap_is_longer_than_asked_for_and_of_one_device() {
+        let gaps = |longer_than_ns| answered(Consecutive::Gaps { longer_than_ns }, &VALUES);
+        assert_eq!(gaps(9), [(1, 5, 10.0)]);
+        assert_eq!(gaps(8), [(1, 5, 10.0), (1, 15, 9.0)]);
+        assert_eq!(gaps(0), [(1, 5, 10.0), (1, 15, 9.0), (2, 90, 1.0)]);
+        let all_time = [(0, i64::MIN, Some(0.0)), (0, i64::MAX, Some(0.0))];
+        assert_eq!(answered(Consecutive::Gaps { longer_than_ns: 9 }, &all_time), [(0, i64::MIN, i64::MAX as f64)]);
+    }
+}

@@ -1,0 +1,26 @@
+//! What is asked about consecutive values of a series.
+
+use crate::ValueType;
+use serde::{Deserialize, Serialize};
+
+/// What is asked about consecutive values of a signal of one device, both within the stretch of time. Of equal times the value that
+/// was stored first is the earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Consecutive {
+    /// Two that are further apart than this: a row at the time of the earlier one, with the nanoseconds between them.
+    Gaps {
+        /// In nanoseconds.
+        longer_than_ns: u64,
+    },
+}
+
+impl Consecutive {
+    /// The type of the one column of its rows.
+    #[must_use]
+    pub fn value_type(self) -> ValueType {
+        match self {
+            Self::Gaps { .. } => ValueType::I64,
+        }
+    }
+}
