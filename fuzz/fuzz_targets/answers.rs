@@ -10,7 +10,7 @@
 use iotbench_backends::BACKENDS;
 use iotbench_core::{
     Aggregate, Backend, Batch, BucketWidth, CHUNK_ROWS, Chunk, Consecutive, Database, Devices, Direction, Endpoint,
-    Error, Layout, OpenRequest, Predicate, Query, Run, Settings, TableSpec, Target, TimeRange, Value,
+    Error, Fill, Layout, OpenRequest, Predicate, Query, Run, Settings, TableSpec, Target, TimeRange, Value,
 };
 use iotbench_fuzz::{folder, parts, table, with_tags};
 use libfuzzer_sys::fuzz_target;
@@ -139,7 +139,14 @@ fn queries() -> Vec<Query> {
         let of = Query::Buckets { devices, signals, aggregates, range, width: BucketWidth::SECOND };
         Query::Having { of: Box::new(of), signal, predicate, at_least }
     };
+    let filled = || {
+        let (devices, signals, aggregates) = (Devices::All, vec![signal], vec![Aggregate::Mean]);
+        let range = TimeRange::half_open(from_ns, from_ns + 5_000_000_000);
+        let of = Query::Buckets { devices, signals, aggregates, range, width: BucketWidth::SECOND };
+        Query::Filled { of: Box::new(of), fill: Fill::Linear }
+    };
     vec![
+        filled(),
         having(None),
         having(Some(2)),
         Query::Range { devices: devices.clone(), signals: signals.clone(), range },

@@ -238,6 +238,8 @@ impl<'a> Ask<'a> {
                 let stretch = Self::stretch(Asked::of(devices), from_ref(signal), Span::of(*range)?);
                 Self { what: What::Consecutive(*what), ..stretch }
             }
+            // The client fills: a database is asked for the buckets that it has.
+            Query::Filled { of, .. } => Self::of(of, all)?,
             Query::Count => Self { what: What::Count, ..Self::stretch(Asked::All, all, Span::ALL) },
         })
     }

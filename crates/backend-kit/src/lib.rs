@@ -16,6 +16,7 @@
 //! | how are figures of signals answered, device by device? | [`figures`] | |
 //! | what if the client looks which datapoints meet a condition? | [`filter`] | |
 //! | what if the client works out figures, and figures of time buckets? | [`fold`] | |
+//! | what if the client fills time buckets that hold no point? | [`filled`] | |
 //! | what if the client finds percentiles? | [`percentile`] | |
 //! | what if the client chooses the devices with the greatest figure? | [`top`] | |
 //! | what if the client puts figures of devices together, or looks which meet a condition? | [`by_client`]: [`total`], [`having`] | |
@@ -48,6 +49,7 @@ pub mod consecutive;
 pub mod devices;
 pub mod each;
 pub mod figures;
+pub mod filled;
 pub mod filter;
 #[cfg(feature = "lease")]
 pub mod flag;

@@ -78,6 +78,7 @@ fn signals_of(query: &Query) -> Option<&[SignalId]> {
         | Query::NewestVisible { signal, .. }
         | Query::Consecutive { signal, .. }
         | Query::Having { signal, .. } => Some(from_ref(signal)),
+        Query::Filled { of, .. } => signals_of(of),
         Query::Records { .. } | Query::Newest { .. } | Query::LastPoints { .. } | Query::Count | Query::Scan => None,
     }
 }

@@ -4,6 +4,7 @@ use crate::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
     ask::{Ask, Order, What},
     consecutive::Pairs,
+    filled,
     fold::Fold,
     having,
     refuse::refuse_unknown_signals,
@@ -28,6 +29,11 @@ pub fn answer(query: &Query, table: &TableSpec, stored: &[Batch], sink: &mut dyn
     {
         let reply = answer(of, table, stored, &mut rows)?;
         return rows.finish(reply);
+    }
+    if let Query::Filled { of, .. } = query {
+        let Some(mut rows) = filled::Rows::of(query, sink)? else { return Ok(NOTHING_BY_CLIENT) };
+        let Reply { bytes, .. } = answer(of, table, stored, &mut rows)?;
+        return rows.finish(bytes);
     }
     let all: Vec<SignalId> = (0..).take(table.schema.width()).collect();
     let Some(ask) = Ask::of(query, &all).filter(Ask::wants_something) else { return Ok(NOTHING_BY_CLIENT) };

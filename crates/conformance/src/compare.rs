@@ -113,6 +113,9 @@ pub(crate) fn agree(
                 exactness.same_figure(got, expected, greatest * everything.len() as f64)
             }
             Query::Consecutive { what: Consecutive::Gaps { .. }, .. } => got.is_identical(expected),
+            Query::Filled { of, .. } if let Query::Buckets { aggregates, .. } = &**of => {
+                exactness.same_figure(got, expected, greatest * terms(aggregates, everything))
+            }
             Query::MaxOfFirst { .. } => exactness.same_figure(got, expected, greatest),
             _ => same(got, expected, greatest, exactness.capabilities),
         },

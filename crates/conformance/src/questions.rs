@@ -2,8 +2,8 @@
 
 use crate::data::{Dataset, ORIGIN_NS};
 use iotbench_core::{
-    Aggregate, BucketWidth, Consecutive, Devices, Direction, Percentile, Predicate, Query, SignalId, TagId, Tagged,
-    TimeRange,
+    Aggregate, BucketWidth, Consecutive, Devices, Direction, Fill, Percentile, Predicate, Query, SignalId, TagId,
+    Tagged, TimeRange,
 };
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
@@ -27,6 +27,7 @@ pub(crate) fn about(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
         (PERCENTILES, percentiles(dataset, &times)),
         (FILTER, filters(dataset, &times)),
         (HAVING, having(dataset, &times)),
+        (FILLED, filled(dataset, &times)),
         (TOP, top_devices(dataset, &times)),
         (CONSECUTIVE, consecutive(dataset, &times)),
     ]
@@ -44,6 +45,7 @@ pub(crate) fn about_extremes(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>
         PERCENTILES,
         FILTER,
         HAVING,
+        FILLED,
         TOP,
         CONSECUTIVE,
     ];
@@ -231,6 +233,26 @@ fn having(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
     queries
 }
 
+/// Buckets as short as most of them hold no point, before the first one and after the last one too.
+fn filled(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
+    let tenth = times[9.min(times.len() - 1)];
+    let range = TimeRange::half_open(times[0] - 3_000_000_000, tenth + 2_000_000_000);
+    let of = |devices, aggregates, ns, range| {
+        let width = BucketWidth::from_ns(ns)?;
+        Some(Query::Buckets { devices, signals: some_signals(dataset), aggregates, range, width })
+    };
+    let (all, two) = (|| Devices::All, || vec![Aggregate::Mean, Aggregate::Count]);
+    let asked = [
+        (of(all(), two(), 43_000_000, range), Fill::Linear),
+        (of(all(), two(), 43_000_000, range), Fill::Previous),
+        (of(all(), vec![Aggregate::Last], 1_000_000_000, range), Fill::Linear),
+        (of(Devices::Some(vec![dataset.devices - 1]), two(), 7_000_000, range), Fill::Null),
+        (of(all(), two(), 1_000_000_000, TimeRange::half_open(0, 9_000_000_000)), Fill::Previous),
+        (of(all(), two(), 1_000_000_000, TimeRange::half_open(tenth, tenth)), Fill::Null),
+    ];
+    asked.into_iter().filter_map(|(of, fill)| Some(Query::Filled { of: Box::new(of?), fill })).collect()
+}
+
 /// The figures that dashboards ask for together.
 const FIGURES: [Aggregate; 4] = [Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max];
 const BUCKETS: &str = "figures of time buckets";
@@ -238,6 +260,7 @@ const PERCENTILES: &str = "percentiles";
 const TOP: &str = "devices with the greatest figure";
 const CONSECUTIVE: &str = "what lies between consecutive values";
 const FILTER: &str = "values that meet a condition";
+const FILLED: &str = "time buckets without a gap";
 const HAVING: &str = "figures and newest points that meet a condition";
 const SECOND: BucketWidth = BucketWidth::SECOND;
 

@@ -1,6 +1,6 @@
 //! Questions to a database, as values.
 
-use crate::{Consecutive, Percentile, SignalId, TagId};
+use crate::{Consecutive, Fill, Percentile, SignalId, TagId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::{fmt, num::NonZeroU64, ops::Bound, str::FromStr};
 
@@ -239,7 +239,8 @@ impl BucketWidth {
 /// or, of the newest alone, newest first; [`Query::TagFigures`] a row a value of the tag, bucket and aggregate, with the place of the
 /// value among those of its tag as the device, by value, then time; [`Query::TopDevices`] a row a device with one F64 column, the
 /// greatest first, equal ones by device; [`Query::Having`] some of the rows that it is of, or a row a device or value of the tag
-/// with the number of buckets as an F64 column; [`Query::Consecutive`] rows with one column, by device, then time, as
+/// with the number of buckets as an F64 column; [`Query::Filled`] rows as [`Query::Buckets`], of each device that has a point every bucket
+/// of the stretch; [`Query::Consecutive`] rows with one column, by device, then time, as
 /// [`Consecutive`] says; [`Query::MaxOfFirst`] one row with one F64 column; all others rows of points with the columns of the
 /// signals asked for, in their own types. No point
 /// found means no row.
@@ -410,6 +411,13 @@ pub enum Query {
         /// What is asked about them.
         what: Consecutive,
     },
+    /// Figures device by device and bucket by bucket, with rows also of the buckets that hold no point.
+    Filled {
+        /// Buckets of a stretch of time that has both ends.
+        of: Box<Query>,
+        /// What these rows hold.
+        fill: Fill,
+    },
     /// How many points and values are stored.
     Count,
     /// The newest point of one series.
@@ -447,6 +455,10 @@ impl Query {
             "of figures or newest points those that meet a condition, or how many time buckets of each device do",
         ),
         ("consecutive", "gaps between consecutive values of a signal, device by device"),
+        (
+            "filled",
+            "time buckets of each device, also those that hold no point: with nothing, the value before or one between",
+        ),
         ("count", "how many points and values are stored"),
         ("newest_visible", "the newest point of one series"),
         ("scan", "every stored row"),
@@ -470,7 +482,7 @@ impl Query {
             | Self::Minimum { device, .. }
             | Self::MaxOfFirst { device, .. }
             | Self::NewestVisible { device, .. } => Devices::Some(vec![*device]),
-            Self::Having { of, .. } => of.devices(),
+            Self::Having { of, .. } | Self::Filled { of, .. } => of.devices(),
             Self::TagFigures { .. } | Self::Count | Self::Scan => Devices::All,
         }
     }

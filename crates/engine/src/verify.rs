@@ -5,6 +5,7 @@ mod consecutive;
 mod cycle;
 mod exactness;
 mod figure;
+mod filled;
 mod freshness;
 mod frontier;
 mod groups;

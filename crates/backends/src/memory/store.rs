@@ -2,8 +2,8 @@
 
 use iotbench_backend_kit::{answer::Answer, total::known};
 use iotbench_core::{
-    Aggregate, Batch, Chunk, ComputedBy, Consecutive, Counts, Devices, Direction, Error, Predicate, Query, Reply,
-    Schema, SignalId, Sink, TimeRange, Value, ValueType,
+    Aggregate, Batch, Chunk, ComputedBy, Consecutive, Counts, Devices, Direction, Error, Fill, Predicate, Query, Reply,
+    ReplyColumn, Schema, SignalId, Sink, TimeRange, Value, ValueType,
 };
 use std::{cmp::Reverse, collections::BTreeMap, ops::Bound, slice::from_ref};
 
@@ -70,6 +70,12 @@ impl Point {
     }
 }
 
+/// A device, the beginning of a bucket and a figure of each signal.
+type FilledRow = (u32, i64, Vec<Option<f64>>);
+
+/// The figures of a bucket: of each aggregate those of each signal.
+type BucketRows = Vec<Vec<Option<f64>>>;
+
 /// Datapoints in the order of their storing.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
@@ -121,6 +127,43 @@ impl Store {
         };
         self.answer(schema, of, &mut take)?;
         Ok(held)
+    }
+
+    /// How many signals there are, and the rows of every bucket of each device that has one.
+    fn filled(&self, schema: &Schema, of: &Query, fill: Fill) -> Result<(usize, Vec<FilledRow>), Error> {
+        let Query::Buckets { signals, aggregates, range, width, .. } = of else { return Ok((0, Vec::new())) };
+        let Some((first, last)) = width.ends(*range) else { return Ok((signals.len(), Vec::new())) };
+        let mut devices: BTreeMap<u32, BTreeMap<i64, BucketRows>> = BTreeMap::new();
+        let mut take = |chunk: &Chunk| {
+            for row in 0..chunk.len() {
+                let buckets = devices.entry(chunk.devices[row]).or_default();
+                let figure = |column: &ReplyColumn| column.get(row).and_then(|value| value.as_f64());
+                buckets.entry(chunk.timestamps_ns[row]).or_default().push(chunk.columns.iter().map(figure).collect());
+            }
+            Ok(())
+        };
+        self.answer(schema, of, &mut take)?;
+        let mut rows = Vec::new();
+        for (device, buckets) in devices {
+            for start in (first..=last).step_by(usize::try_from(width.as_ns()).unwrap_or(usize::MAX)) {
+                for aggregate in 0..aggregates.len() {
+                    let of_bucket = |(&at, rows): (&i64, &BucketRows), signal: usize| (at, rows[aggregate][signal]);
+                    let figure = |signal: usize| match buckets.get(&start) {
+                        Some(rows) => rows[aggregate][signal],
+                        None => {
+                            let before = of_bucket(buckets.range(..start).next_back()?, signal);
+                            fill.between(
+                                before,
+                                buckets.range(start..).next().map(|next| of_bucket(next, signal)),
+                                start,
+                            )
+                        }
+                    };
+                    rows.push((device, start, (0..signals.len()).map(figure).collect()));
+                }
+            }
+        }
+        Ok((signals.len(), rows))
     }
 
     /// Answers a query by reading all points.
@@ -199,6 +242,12 @@ impl Store {
                     figures(points, start, signals, aggregates).map(move |(_, time, figures)| (value, time, figures))
                 });
                 rows.figures(ValueType::F64, signals.len(), of_each)
+            }
+            Query::Filled { of, fill } => {
+                let (signals, filled) = self.filled(schema, of, *fill)?;
+                let mut answer = Answer::new(rows.sink, vec![ValueType::F64; signals]);
+                filled.into_iter().try_for_each(|(device, start, row)| answer.figures_at(device, start, row))?;
+                answer.finish(0, ComputedBy::Server)
             }
             Query::Having { of, signal, predicate, at_least } => match &**of {
                 Query::LastPoints { devices } => {

@@ -20,9 +20,8 @@ fn of(kind: OperationKind) -> &'static [&'static str] {
         OperationKind::Filter | OperationKind::FilterRecords => &["signals", "devices", "window", "above", "below"],
         OperationKind::Figures => &["signals", "devices", "window", "aggregates", "above", "below"],
         OperationKind::CompareWindows => &["signals", "devices", "window", "aggregates"],
-        OperationKind::Buckets | OperationKind::TotalBuckets => {
-            &["signals", "devices", "window", "aggregates", "width", "above", "below"]
-        }
+        OperationKind::Buckets => &["signals", "devices", "window", "aggregates", "width", "above", "below", "fill"],
+        OperationKind::TotalBuckets => &["signals", "devices", "window", "aggregates", "width", "above", "below"],
         OperationKind::CountBuckets => {
             &["signals", "devices", "window", "aggregates", "width", "above", "below", "records"]
         }
@@ -51,6 +50,7 @@ pub(super) fn check(config: &OperationConfig) -> Result<(), (String, String)> {
         ("width", config.width != Auto::Auto),
         ("longer_than", config.longer_than != Auto::Auto),
         ("aggregates", !config.aggregates.is_empty()),
+        ("fill", config.fill != Auto::Auto),
         ("strategy", config.strategy != Auto::Auto),
     ];
     let taken = of(config.kind);

@@ -1,7 +1,7 @@
 //! What a read asks, as meant.
 
 use super::{OwnStatement, Whose};
-use iotbench_core::{Aggregate, BucketWidth, Consecutive, Predicate, SignalId, TagId};
+use iotbench_core::{Aggregate, BucketWidth, Consecutive, Fill, Predicate, SignalId, TagId};
 use iotbench_cycle_finder::Strategy;
 use serde::{Deserialize, Serialize};
 
@@ -154,6 +154,13 @@ pub enum Question {
         /// How many buckets of each device, or value of a tag, meet it, where at least so many do; `None`: the rows that do.
         at_least: Option<u64>,
     },
+    /// Figures of each device in time buckets, with those that hold no point.
+    Filled {
+        /// The buckets.
+        of: Box<Question>,
+        /// What these hold.
+        fill: Fill,
+    },
     /// The devices with the greatest figure of a signal over a stretch of time from a random moment of the history on.
     TopDevices {
         /// The signals of which one is drawn, ascending.
@@ -215,7 +222,7 @@ impl Question {
             | Self::NewestBuckets { devices, .. }
             | Self::TopDevices { devices, .. }
             | Self::Consecutive { devices, .. } => Some(devices),
-            Self::Having { of, .. } => of.whose(),
+            Self::Having { of, .. } | Self::Filled { of, .. } => of.whose(),
             Self::Latest { .. }
             | Self::Records { .. }
             | Self::Newest { .. }
@@ -247,6 +254,7 @@ impl Question {
             | Self::ByTag { .. }
             | Self::NewestBuckets { .. }
             | Self::Having { .. }
+            | Self::Filled { .. }
             | Self::TopDevices { .. }
             | Self::Consecutive { .. }
             | Self::Cycle { .. }

@@ -72,7 +72,7 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
             return Err(("kind".into(), format!("{} asks nothing", config.kind)));
         }
     };
-    let question = having(context, config, asked)?;
+    let question = filled(config, having(context, config, asked)?)?;
     check_history(context, &question)?;
     Ok(question)
 }
@@ -96,6 +96,18 @@ fn figures_by_tag(
         _ => Some(width(config, window_ns)?),
     };
     Ok(Question::ByTag { tag, name, signals, aggregates, window_ns, width })
+}
+
+/// With rows of the buckets that hold no point, where the profile says what they hold.
+fn filled(config: &OperationConfig, of: Question) -> Result<Question, FieldError> {
+    match config.fill.set() {
+        None => Ok(of),
+        Some(_) if matches!(of, Question::Having { .. }) => {
+            let message = "buckets are filled, or kept by a condition: leave it out, or above and below";
+            Err(("fill".into(), message.into()))
+        }
+        Some(fill) => Ok(Question::Filled { of: Box::new(of), fill }),
+    }
 }
 
 /// The buckets that are counted: of each device, or of all those with the same value of a tag.
@@ -294,7 +306,7 @@ fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldE
         | Question::NewestBuckets { devices, .. }
         | Question::LastPoints { devices } => (1, devices.least()),
         Question::TopDevices { devices, .. } | Question::Consecutive { devices, .. } => (1, devices.least()),
-        Question::Having { of, .. } => return check_history(context, of),
+        Question::Having { of, .. } | Question::Filled { of, .. } => return check_history(context, of),
         Question::Cycle { .. }
         | Question::Device
         | Question::Mean { .. }

@@ -58,6 +58,7 @@ impl fmt::Display for Question {
                 let width = length(*width);
                 write!(f, "{figures} of {signals} of {devices} together in the newest {buckets} buckets of {width}")
             }
+            Self::Filled { of, fill } => write!(f, "{of}, filled ({fill})"),
             Self::Having { of, predicate, at_least: None, .. } => write!(f, "{of}: those {}", condition(*predicate)),
             Self::Having { of, predicate, at_least: Some(least), .. } => {
                 write!(f, "how many are {}, where at least {least} are: {of}", condition(*predicate))

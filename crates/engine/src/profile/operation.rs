@@ -2,7 +2,7 @@
 
 use super::zero_span;
 use crate::units::{Auto, Count, Span, Written};
-use iotbench_core::Aggregate;
+use iotbench_core::{Aggregate, Fill};
 use iotbench_cycle_finder::Strategy;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::{collections::BTreeMap, fmt, str::FromStr};
@@ -260,6 +260,9 @@ pub struct OperationConfig {
     /// Gaps: consecutive values that are further apart than this; `auto`: not said.
     #[serde(default)]
     pub longer_than: Auto<Span>,
+    /// Time buckets of each device: what those hold in which nothing was measured; `auto`: there are no rows of them.
+    #[serde(default)]
+    pub fill: Auto<Fill>,
     /// Figures, time buckets, devices with the greatest figure: `first`, `last`, `min`, `mean`, `max`, `sum`, `count` of each
     /// signal; none: `mean`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -129,6 +129,7 @@ impl Asker {
                 let (signals, aggregates) = (signals.clone(), aggregates.clone());
                 Query::TagFigures { tag: *tag, signals, aggregates, range, width: *width }
             }
+            Question::Filled { of, fill } => Query::Filled { of: Box::new(self.query(of, draw)?), fill: *fill },
             Question::Having { of, signal, predicate, at_least } => {
                 let (of, signal, predicate, at_least) =
                     (Box::new(self.query(of, draw)?), *signal, *predicate, *at_least);

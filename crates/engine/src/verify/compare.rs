@@ -4,6 +4,7 @@ use super::{
     consecutive,
     exactness::{Exactness, Found, row_differs, shown},
     figure::Figure,
+    filled,
     groups::{self, ExpectedFigures},
     having, last_points, newest,
     overlap::Overlap,
@@ -11,7 +12,7 @@ use super::{
     truth::{Row, Truth},
 };
 use crate::read::KeptAnswer;
-use iotbench_core::{Aggregate, Consecutive, Devices, Direction, Query, SignalId, TimeRange, Value};
+use iotbench_core::{Aggregate, Consecutive, Devices, Direction, Fill, Query, SignalId, TimeRange, Value};
 use std::ops::{Bound, ControlFlow};
 
 /// What is found of an answer.
@@ -46,7 +47,9 @@ pub fn compare(truth: &mut Truth, answer: &KeptAnswer, exactness: Exactness) -> 
             None => exactness = exactness.of_statement(truth.history(), &answer.query),
         }
     }
-    if answer.overlap == Overlap::Unknown || only_counts(truth, answer, exactness) {
+    // What is written meanwhile fills a gap, or changes what fills others.
+    let may_be_filled = matches!(answer.query, Query::Filled { .. }) && answer.overlap != Overlap::None;
+    if may_be_filled || answer.overlap == Overlap::Unknown || only_counts(truth, answer, exactness) {
         return Finding::NotJudged;
     }
     truth.beside(&answer.overlap);
@@ -68,6 +71,8 @@ fn only_counts(truth: &Truth, answer: &KeptAnswer, exactness: Exactness) -> bool
     match answer.query {
         _ if answer.digests.is_empty() => false,
         Query::Newest { .. } | Query::TopDevices { .. } | Query::Having { .. } => true,
+        // It is told how many rows there are.
+        Query::Filled { .. } => false,
         Query::Aggregates { .. }
         | Query::Buckets { .. }
         | Query::TotalBuckets { .. }
@@ -128,6 +133,7 @@ impl Compare<'_> {
                 let greatest = self.greatest(device, signal, from_ns, limit);
                 self.figures(greatest.into_iter())
             }
+            Query::Filled { of, fill } => self.filled(&of, fill),
             Query::Having { of, predicate, at_least, .. } => {
                 let (all, exactness) = (self.expected(&of).into_iter(), self.exactness);
                 match at_least {
@@ -162,6 +168,12 @@ impl Compare<'_> {
             Query::Count => self.count(),
             Query::Newest { .. } | Query::LastPoints { .. } => Ok(()),
         }
+    }
+
+    fn filled(&mut self, of: &Query, fill: Fill) -> Result<(), String> {
+        let Query::Buckets { aggregates, range, width, .. } = of else { return Err("these are no buckets".into()) };
+        let holding = self.expected(of);
+        filled::compare(self.answer, &holding, (aggregates.len(), *range), (*width, fill), self.exactness)
     }
 
     /// The figures of each device or group, and bucket; of another question there are none.

@@ -90,12 +90,12 @@ impl InfluxReader {
     }
 
     /// Whether the server does not work out figures of devices together, for InfluxQL does not cast texts to numbers, and in layout
-    /// narrow a limit is one of each signal's buckets; nor looks which figures meet a condition.
+    /// narrow a limit is one of each signal's buckets; nor looks which figures meet a condition, and fills as it does.
     fn is_finished_here(&self, query: &Query) -> bool {
         let (signals, aggregates, newest) = match query {
             Query::TotalBuckets { signals, aggregates, newest, .. } => (signals, aggregates, *newest),
             Query::TagFigures { signals, aggregates, .. } => (signals, aggregates, None),
-            Query::Having { .. } => return true,
+            Query::Having { .. } | Query::Filled { .. } => return true,
             _ => return false,
         };
         let is_limited = newest.is_some() && self.table.layout == Layout::Narrow;

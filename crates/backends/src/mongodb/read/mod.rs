@@ -22,6 +22,7 @@ use iotbench_backend_kit::{
     ask::{Ask, Having, What},
     consecutive, each,
     figures::{Collected, Streamed},
+    filled,
     filter::Filter,
     having, percentile,
     refuse::refuse_signals_beyond,
@@ -52,6 +53,9 @@ impl MongoReader {
 
     async fn answer(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_signals_beyond(query, self.all_signals.len())?;
+        if let Some(filled) = filled::answer(self, query, sink).await {
+            return filled;
+        }
         let all = Arc::clone(&self.all_signals);
         let asks = |ask: &Ask<'_>| ask.limit > 0 && !self.shape.has_none_of(ask.devices);
         let Some(ask) = Ask::of(query, &all).filter(asks) else { return Ok(NOTHING_BY_CLIENT) };

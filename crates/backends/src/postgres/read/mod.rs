@@ -24,6 +24,7 @@ use iotbench_backend_kit::{
     ask::{Ask, Order, What},
     consecutive, each,
     figures::Collected,
+    filled,
     filter::Filter,
     fold::Fold,
     grouped_by::place_of,
@@ -59,6 +60,9 @@ impl PostgresReader {
 
     async fn answer(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_signals_beyond(query, self.all_signals.len())?;
+        if let Some(filled) = filled::answer(self, query, sink).await {
+            return filled;
+        }
         let all = Arc::clone(&self.all_signals);
         let Some(ask) = Ask::of(query, &all).filter(|ask| self.shape.may_hold(ask.devices)) else {
             return Ok(NOTHING_BY_CLIENT);

@@ -15,7 +15,7 @@ use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
     cell::{Cell, number, push, value},
-    consecutive, each,
+    consecutive, each, filled,
     filter::Filter,
     gather::{Gather, Take},
     having, percentile,
@@ -172,6 +172,9 @@ fn device_of(cell: &Cell<'_>) -> Result<u32, Error> {
 impl Reader for QuestReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_unknown_signals(query, &self.table)?;
+        if let Some(filled) = filled::answer(self, query, sink).await {
+            return filled;
+        }
         // The server only estimates them (approx_percentile), and none of values below 0.
         if let Some(found) = percentile::answer(self, query, sink).await {
             return found;

@@ -203,6 +203,20 @@ fn percentiles_of_each_device_and_of_time_buckets() {
 }
 
 #[test]
+fn time_buckets_in_which_nothing_was_measured_are_filled() {
+    let filled = |fill: &str| {
+        format!("{{ kind = \"buckets\", window = \"1s\", width = \"7ms\", devices = 2, fill = \"{fill}\" }}")
+    };
+    for fill in ["null", "previous", "linear"] {
+        every_layout_answers(PMU, 3, 300, &filled(fill), &[]);
+    }
+    let text = profile(PMU, 3, 300, CLOSED, &filled("null"));
+    let outcome = run_on(backend("memory"), &text, &["operations=10"]);
+    let rows = outcome.measured.unwrap().counts.rows_read;
+    assert!((10 * 2 * 143..=10 * 2 * 144).contains(&rows), "each bucket of both devices: {rows}");
+}
+
+#[test]
 fn figures_of_time_buckets_of_several_devices_together() {
     let every = r#"aggregates = ["min", "mean", "max", "sum", "count"]"#;
     let greenhouse = "name = \"greenhouse\"\ninterval = \"30s\"";
@@ -358,6 +372,11 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
             "asks of no devices together",
         ),
         (refused(10, r#"{ kind = "figures", longer_than = "1s" }"#, &[]), "longer_than: figures does not go by it"),
+        (
+            refused(10, r#"{ kind = "buckets", signals = ["analog_01"], above = 1, fill = "null" }"#, &[]),
+            "fill: buckets are filled, or kept by a condition",
+        ),
+        (refused(10, r#"{ kind = "total_buckets", fill = "null" }"#, &[]), "fill: total_buckets does not go by it"),
         (refused(10, r#"{ kind = "newest_buckets", records = 5 }"#, &[]), "width: write how long a bucket is"),
         (refused(10, r#"{ kind = "newest_buckets", width = "1s", records = 200000 }"#, &[]), "records"),
         (refused(10, r#"{ kind = "newest_buckets", width = "1s", aggregates = ["last"] }"#, &[]), "not the last value"),

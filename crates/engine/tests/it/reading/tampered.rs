@@ -104,8 +104,9 @@ fn spoilt(chunk: &Chunk, spoil: Spoil) -> Chunk {
             let late_ns = if matches!(spoil, Spoil::Time) { 1_000_000 } else { 0 };
             other.timestamps_ns.push(chunk.timestamps_ns[row] + late_ns);
             for (to, from) in other.columns.iter_mut().zip(&chunk.columns) {
-                let value = from.get(row).unwrap();
-                to.push(Some(if row == 0 && matches!(spoil, Spoil::Value) { changed(value) } else { value })).unwrap();
+                let value = from.get(row);
+                let is_changed = row == 0 && matches!(spoil, Spoil::Value);
+                to.push(if is_changed { Some(value.map_or(Value::F64(0.0), changed)) } else { value }).unwrap();
             }
         }
     }

@@ -91,6 +91,9 @@ fn in_figures() {
     every_lie_is_found(r#"{ kind = "newest_buckets", width = "1s", records = 3, devices = 2 }"#);
     every_lie_is_found(r#"{ kind = "max_records", records = 50 }"#);
     every_lie_is_found(r#"{ kind = "buckets", window = "2s", aggregates = ["sum", "first"] }"#);
+    // With rows before, between and after those that hold a value.
+    every_lie_is_found(r#"{ kind = "buckets", window = "2s", width = "7ms", fill = "linear" }"#);
+    every_lie_is_found(r#"{ kind = "buckets", window = "2s", width = "7ms", fill = "previous", devices = 2 }"#);
     // Of fewer than a thousand values the greatest: nothing lies beyond it.
     every_lie_is_found(r#"{ kind = "figures", window = "1s", aggregates = ["p99.9", "p50"] }"#);
     every_lie_is_found(r#"{ kind = "buckets", window = "2s", aggregates = ["p99.9"] }"#);
