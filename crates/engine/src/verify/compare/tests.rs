@@ -64,7 +64,7 @@ fn ask(database: &dyn Database, query: &Query, overlap: &Overlap) -> KeptAnswer 
     let mut answer = KeptAnswer::new(query.clone(), overlap.clone());
     block_on(async {
         let mut reader = database.reader().await.unwrap();
-        let mut sink = |chunk: &iotbench_core::Chunk| answer.take(chunk);
+        let mut sink = |chunk: &Chunk| answer.take(chunk);
         reader.query(query, &mut sink).await.unwrap();
     });
     answer
@@ -312,7 +312,7 @@ fn a_device_in_the_wrong_place_is_found() {
     let (certain, _) = states(&Overlap::None);
     let query = top(Aggregate::Mean, TimeRange::ALL);
     let answer = ask(&*database(&*dataset(), &certain), &query, &Overlap::None);
-    let finding = |change: &dyn Fn(&mut iotbench_core::Chunk)| {
+    let finding = |change: &dyn Fn(&mut Chunk)| {
         let mut answer = answer.clone();
         change(answer.rows.as_mut().unwrap());
         compare(&mut Truth::new(history()), &answer, EXACT)
@@ -376,8 +376,8 @@ fn a_last_point_that_is_not_the_newest_is_found() {
 }
 
 /// Leaves the last row out.
-fn shorten(rows: &mut iotbench_core::Chunk) {
-    let mut shorter = iotbench_core::Chunk::new(vec![iotbench_core::ValueType::F64; rows.columns.len()]);
+fn shorten(rows: &mut Chunk) {
+    let mut shorter = Chunk::new(vec![ValueType::F64; rows.columns.len()]);
     for row in 0..rows.len() - 1 {
         shorter.devices.push(rows.devices[row]);
         shorter.timestamps_ns.push(rows.timestamps_ns[row]);
