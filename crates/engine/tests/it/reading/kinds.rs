@@ -313,9 +313,9 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
         assert!(error.contains(part), "{error}");
     }
     for (word, part) in [
-        ("p100", "test.toml:10:51: operations: p100 is no percentile: write a number above 0 and below 100"),
-        ("p0", "test.toml:10:51: operations: p0 is no percentile"),
-        ("pp", "test.toml:10:51: pp: unknown figure `pp`, expected `first`"),
+        ("p100", "test.toml:10:48: operations: p100 is no percentile: write a number above 0 and below 100"),
+        ("p0", "test.toml:10:48: operations: p0 is no percentile"),
+        ("pp", "test.toml:10:48: unknown figure `pp`, expected `first`"),
         ("maen", "(did you mean `mean`?)"),
     ] {
         let text = profile(PMU, 4, 10, CLOSED, &format!("{{ kind = \"figures\", aggregates = [\"{word}\"] }}"));
