@@ -10,7 +10,7 @@
 use iotbench_backends::BACKENDS;
 use iotbench_core::{
     Aggregate, Backend, Batch, BucketWidth, CHUNK_ROWS, Chunk, Consecutive, Database, Devices, Direction, Endpoint,
-    Error, Fill, Layout, OpenRequest, Predicate, Query, Run, Settings, TableSpec, Target, TimeRange, Value,
+    Error, Fill, Layout, OpenRequest, Percentile, Predicate, Query, Run, Settings, TableSpec, Target, TimeRange, Value,
 };
 use iotbench_fuzz::{folder, parts, table, with_tags};
 use libfuzzer_sys::fuzz_target;
@@ -117,6 +117,15 @@ fn queries() -> Vec<Query> {
     let (devices, signals, range) = (Devices::All, vec![0, 1], TimeRange::half_open(0, 2_000_000_000_000_000_000));
     let (device, signal, limit, from_ns) = (1, 0, 3, 1_700_000_000_000_000_000);
     let aggregates = Aggregate::ALL.to_vec();
+    let percentile = Percentile::parse("p99.9").map(Aggregate::Percentile);
+    let percentiles = || vec![Aggregate::Max, percentile.unwrap()];
+    let percentiles_of_buckets = Query::Buckets {
+        devices: Devices::All,
+        signals: vec![0, 1],
+        aggregates: percentiles(),
+        range,
+        width: BucketWidth::SECOND,
+    };
     let predicate = Predicate::Above(1.0);
     let filter = |all_signals| Query::Filter { devices: Devices::All, signal, predicate, range, all_signals };
     let total = |newest| Query::TotalBuckets {
@@ -171,6 +180,8 @@ fn queries() -> Vec<Query> {
         by_tag(Some(BucketWidth::SECOND)),
         Query::TopDevices { devices: Devices::All, signal, aggregate: Aggregate::Mean, range, limit },
         Query::Consecutive { devices: Devices::All, signal, range, what: Consecutive::Gaps { longer_than_ns: 1 } },
+        Query::Aggregates { devices: Devices::All, signals: vec![0, 1], aggregates: percentiles(), range },
+        percentiles_of_buckets,
     ]
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     compare::{Everything, Exactness, Row, Rows, agree},
     data::{ORIGIN_NS, Owned, schema},
-    questions::of_percents,
+    percentile::of_percents,
     subject::{Check, Failure, Session, Subject, ask, ensure},
 };
 use iotbench_core::{

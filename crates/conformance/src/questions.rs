@@ -1,9 +1,11 @@
 //! The questions that the backend and the oracle are asked.
 
-use crate::data::{Dataset, ORIGIN_NS};
+use crate::{
+    data::{Dataset, ORIGIN_NS},
+    percentile::{of_percents, percentiles},
+};
 use iotbench_core::{
-    Aggregate, BucketWidth, Consecutive, Devices, Direction, Fill, Percentile, Predicate, Query, SignalId, TagId,
-    Tagged, TimeRange,
+    Aggregate, BucketWidth, Consecutive, Devices, Direction, Fill, Predicate, Query, SignalId, TagId, Tagged, TimeRange,
 };
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
@@ -321,7 +323,7 @@ fn records(times: &[i64]) -> Vec<Query> {
 }
 
 /// Signals of some places: the first, the second where there is one, and the last.
-fn some_signals(dataset: &Dataset) -> Vec<SignalId> {
+pub(crate) fn some_signals(dataset: &Dataset) -> Vec<SignalId> {
     let last = SignalId::try_from(dataset.schema.width() - 1).unwrap_or(SignalId::MAX);
     let mut signals = vec![0, 1.min(last), last];
     signals.dedup();
@@ -466,37 +468,6 @@ fn buckets(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
         }
     }
     queries
-}
-
-/// Of every device and of one, also of time buckets, alone and beside figures that databases find by grouping or by an order of time.
-fn percentiles(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
-    let (all, part) = (TimeRange::ALL, TimeRange::half_open(times[3], times[times.len() / 2]));
-    let (every, last) = (|| Devices::All, Devices::Some(vec![dataset.devices - 1]));
-    let (some, one) = (|| some_signals(dataset), || vec![0]);
-    let figures = |devices, signals, aggregates, range| Query::Aggregates { devices, signals, aggregates, range };
-    let mut queries = vec![
-        figures(every(), some(), of_percents(&["p50", "p99.9", "p0.1"]), all),
-        figures(last.clone(), one(), of_percents(&["p95"]), part),
-        figures(every(), some(), [of_percents(&["p95"]), vec![Aggregate::Mean, Aggregate::Last]].concat(), part),
-        figures(every(), one(), of_percents(&["p50"]), TimeRange::half_open(0, 1)),
-    ];
-    let beside = [of_percents(&["p50"]), vec![Aggregate::Max], of_percents(&["p99"])].concat();
-    let with_first = [of_percents(&["p25"]), vec![Aggregate::First]].concat();
-    let of_width = [
-        (1_000_000_000, every(), beside),
-        (7_000_000, last, of_percents(&["p95"])),
-        (3_600_000_000_000, every(), with_first),
-    ];
-    queries.extend(of_width.into_iter().filter_map(|(ns, devices, aggregates)| {
-        let width = BucketWidth::from_ns(ns)?;
-        Some(Query::Buckets { devices, signals: some(), aggregates, range: part, width })
-    }));
-    queries
-}
-
-/// These percentiles.
-pub(crate) fn of_percents(percentiles: &[&str]) -> Vec<Aggregate> {
-    percentiles.iter().filter_map(|text| Percentile::parse(text)).map(Aggregate::Percentile).collect()
 }
 
 /// Also of first and last values, by which no database groups.

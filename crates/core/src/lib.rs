@@ -15,6 +15,7 @@
 //! - A batch never holds a value without its identity, nor columns of different lengths.
 //! - A missing ability is a [`Misfit`] with a reason, never a panic and never a zero.
 
+mod aggregate;
 mod backend;
 mod batch;
 mod capability;

@@ -1,8 +1,8 @@
 //! Questions to a database, as values.
 
 use crate::{Consecutive, Fill, Percentile, SignalId, TagId};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use std::{fmt, num::NonZeroU64, ops::Bound, str::FromStr};
+use serde::{Deserialize, Serialize};
+use std::{fmt, num::NonZeroU64, ops::Bound};
 
 /// A stretch of time in nanoseconds since the Unix epoch, each end open, closed or unbounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,39 +150,6 @@ impl fmt::Display for Aggregate {
             Self::Count => "count",
             Self::Percentile(percentile) => return percentile.fmt(f),
         })
-    }
-}
-
-impl FromStr for Aggregate {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        if let Some(known) = Self::ALL.into_iter().find(|known| known.to_string() == word) {
-            return Ok(known);
-        }
-        if let Some(percentile) = Percentile::parse(word) {
-            return Ok(Self::Percentile(percentile));
-        }
-        if word.strip_prefix('p').is_some_and(|number| number.starts_with(|first: char| first.is_ascii_digit())) {
-            return Err(format!(
-                "{word} is no percentile: write a number above 0 and below 100 with at most three digits after the point, as in \
-                 p50, p99 or p99.9"
-            ));
-        }
-        let known = Self::ALL.map(|known| format!("`{known}`")).join(", ");
-        Err(format!("unknown figure `{word}`, expected {known} or a percentile, as in `p99` or `p99.9`"))
-    }
-}
-
-impl Serialize for Aggregate {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Aggregate {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
 
@@ -516,24 +483,6 @@ mod tests {
             (None, None)
         );
         assert_eq!(width.last_of(before(Bound::Unbounded, 20), 2).unwrap(), before(Bound::Included(0), 20));
-    }
-
-    #[test]
-    fn a_figure_is_read_as_it_is_written() {
-        let p99 = Aggregate::Percentile(Percentile::parse("p99").unwrap());
-        for figure in Aggregate::ALL.into_iter().chain([p99]) {
-            let written = serde_json::to_string(&figure).unwrap();
-            assert_eq!(written, format!("\"{figure}\""));
-            assert_eq!(serde_json::from_str::<Aggregate>(&written).unwrap(), figure);
-            assert_eq!(figure.is_percentile(), figure == p99);
-        }
-        let refused = |word: &str| word.parse::<Aggregate>().unwrap_err();
-        for word in ["p0", "p100", "p99.9999", "p99x"] {
-            assert!(refused(word).starts_with(&format!("{word} is no percentile: write a number above 0")));
-        }
-        for word in ["pp", "p", "maen", ""] {
-            assert!(refused(word).starts_with(&format!("unknown figure `{word}`, expected `first`, ")));
-        }
     }
 
     #[test]

@@ -264,7 +264,7 @@ pub struct OperationConfig {
     #[serde(default)]
     pub fill: Auto<Fill>,
     /// Figures, time buckets, devices with the greatest figure: `first`, `last`, `min`, `mean`, `max`, `sum`, `count` of each
-    /// signal; none: `mean`.
+    /// signal, and percentiles of each device; none: `mean`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aggregates: Vec<Aggregate>,
     /// Statement: what is asked, in the language of each backend.

@@ -147,3 +147,15 @@ fn call(aggregate: Aggregate, field: &str) -> String {
     };
     format!("{function}({field})")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iotbench_core::Percentile;
+
+    #[test]
+    fn a_percentile_is_asked_for_in_percent() {
+        let of = |text| call(Aggregate::Percentile(Percentile::parse(text).unwrap()), "\"a\"");
+        assert_eq!((of("p99.9"), of("p50")), ("percentile(\"a\", 99.9)".into(), "percentile(\"a\", 50)".into()));
+    }
+}

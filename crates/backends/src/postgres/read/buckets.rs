@@ -58,7 +58,7 @@ mod tests {
         ask::{Asked, What},
         span::Span,
     };
-    use iotbench_core::{Aggregate, BucketWidth, ValueType};
+    use iotbench_core::{Aggregate, BucketWidth, Percentile, ValueType};
     use std::sync::Arc;
 
     #[test]
@@ -91,6 +91,19 @@ mod tests {
         let joined = "AS r JOIN (SELECT device AS _device, \"site\" AS _value FROM \"public\".\"t_devices\") AS g \
                       ON g._device = r.device WHERE ";
         assert!(by_site.starts_with("SELECT _value, 0::bigint, ARRAY[avg(") && by_site.contains(joined), "{by_site}");
+        let percentile = Percentile::parse("p99.9").map(Aggregate::Percentile);
+        let with_percentile = Figures { aggregates: percentile.as_slice(), ..figures };
+        let grouping =
+            Grouping::with_percentiles(What::Buckets(with_percentile.aggregates, BucketWidth::SECOND)).unwrap();
+        let in_wide = with_percentile.of_buckets(&shape, &grouping, None).unwrap().sql;
+        assert!(
+            in_wide.contains("ARRAY[percentile_disc(0.999) WITHIN GROUP (ORDER BY \"a\"::double precision)]"),
+            "{in_wide}"
+        );
+        let narrow_shape = Shape::new(Arc::new(table(Layout::Narrow, 2, ValueType::F64, "{}")));
+        let of_device = with_percentile.statement(&narrow_shape).unwrap().sql;
+        assert!(of_device.contains("ARRAY[min(p99_9) FILTER (WHERE s.number = 0)]"), "{of_device}");
+        assert!(of_device.contains("WITHIN GROUP (ORDER BY measurement::double precision) AS p99_9"), "{of_device}");
         assert!(sql(Layout::Wide, &of_all, None).starts_with("SELECT 0, START, ARRAY[avg("));
         assert!(sql(Layout::Narrow, &of_all, None).contains("(SELECT 0 AS device, START AS start, number, avg("));
         let newest = [Layout::Wide, Layout::Narrow].map(|layout| sql(layout, &of_all, Some(5)));

@@ -121,3 +121,16 @@ fn call(aggregate: Aggregate, values: &str) -> String {
     };
     format!("{function}({values})")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iotbench_core::Percentile;
+
+    #[test]
+    fn a_percentile_is_asked_for_as_a_part_of_one() {
+        let p99 = Aggregate::Percentile(Percentile::parse("p99").unwrap());
+        assert_eq!(call(p99, "{a=\"b\"}[5ms]"), "quantile_over_time(0.99, {a=\"b\"}[5ms])");
+        assert_eq!(call(Aggregate::Mean, "{a=\"b\"}[5ms]"), "avg_over_time({a=\"b\"}[5ms])");
+    }
+}

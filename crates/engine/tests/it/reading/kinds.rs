@@ -336,9 +336,6 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
         (refused(10, r#"{ kind = "buckets", width = "1us" }"#, &[]), "the window has more than 100000 of them"),
         (refused(10, r#"{ kind = "buckets", aggregates = ["max", "max"] }"#, &[]), "max stands there twice"),
         (refused(10, r#"{ kind = "figures", aggregates = ["p99", "p99.0"] }"#, &[]), "p99 stands there twice"),
-        (refused(10, r#"{ kind = "figures", aggregates = ["p100"] }"#, &[]), "p100 is no percentile"),
-        (refused(10, r#"{ kind = "figures", aggregates = ["mean", "p0"] }"#, &[]), "p0 is no percentile"),
-        (refused(10, r#"{ kind = "figures", aggregates = ["pp"] }"#, &[]), "unknown figure `pp`, expected `first`"),
         (refused(10, r#"{ kind = "total_buckets", aggregates = ["p99"] }"#, &[]), "p99 is found device by device"),
         (refused(10, r#"{ kind = "top_devices", aggregates = ["p99"] }"#, &[]), "p99 is found device by device"),
         (refused(10, r#"{ kind = "read_device", aggregates = ["p99"] }"#, &[]), "read_device does not go by it"),
@@ -384,6 +381,16 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
         (refused(10, r#"{ kind = "mean_device", signals = ["nothing"] }"#, &[]), "nothing"),
         (refused(10, &read(""), &["groups.0.load.model=paced"]), "put reads into a group of their own"),
     ] {
+        assert!(error.contains(part), "{error}");
+    }
+    for (word, part) in [
+        ("p100", "test.toml:10:48: operations: p100 is no percentile: write a number above 0 and below 100"),
+        ("p0", "test.toml:10:48: operations: p0 is no percentile"),
+        ("pp", "test.toml:10:48: unknown figure `pp`, expected `first`"),
+        ("maen", "(did you mean `mean`?)"),
+    ] {
+        let text = profile(PMU, 4, 10, CLOSED, &format!("{{ kind = \"figures\", aggregates = [\"{word}\"] }}"));
+        let error = parse_profile("test.toml", &text).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     }
     let text = profile(WEATHER, 1, 400, CLOSED, r#"{ kind = "buckets", window = "2h" }"#);
