@@ -160,7 +160,8 @@ fn foreign_load(others: &OthersNow, limit: f64) -> Finding {
     };
     let named = |busy: &BusyProcess| format!("{} (process {}) {} %", busy.name, busy.pid, percent(busy.cpu));
     let named = others.busiest.iter().map(named).collect::<Vec<_>>().join(", ");
-    finding.with(if named.is_empty() { format!("in {:.1} s", others.seconds) } else { named })
+    let unseen = if others.cpu > limit { "whose it is cannot be seen here" } else { "" };
+    finding.with(if named.is_empty() { unseen.to_owned() } else { named })
 }
 
 fn steal(others: &OthersNow) -> Option<Finding> {

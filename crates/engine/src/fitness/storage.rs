@@ -27,6 +27,10 @@ pub(super) fn folder(facts: &FolderFacts) -> Finding {
         return of(Fitness::Ok, "not probed".into(), "");
     };
     let found = format!("{} are on it after {} (p50), {} (p99)", size(bytes), time(p50_ns), time(p99_ns));
+    if p50_ns < NO_DISK_NS {
+        let why = "no disk is as fast: it lies in memory, or does not do what fdatasync asks for.";
+        return of(Fitness::Warning, found, &format!("{why} {ANOTHER}"));
+    }
     match drifted {
         Some(true) => of(
             Fitness::Warning,
@@ -37,5 +41,7 @@ pub(super) fn folder(facts: &FolderFacts) -> Finding {
     }
 }
 
+/// The fastest media that keep what they are given take longer, with the way through the kernel.
+const NO_DISK_NS: u64 = 10_000;
 /// How another folder is named.
 const ANOTHER: &str = "Name another folder: TMPDIR for private servers, --out for results and embedded databases";

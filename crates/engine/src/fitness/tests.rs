@@ -118,6 +118,10 @@ fn a_disk_that_cannot_be_written_or_that_changes_is_a_warning() {
     facts.folders = vec![disk()];
     facts.folders[0].appends.as_mut().unwrap().drifted = Some(true);
     assert!(wrong(&facts)[0].starts_with("warning disk of private servers: its speed changes: 8 KiB"));
+    facts.folders = vec![disk()];
+    facts.folders[0].appends.as_mut().unwrap().p50_ns = 9_999;
+    assert_eq!(wrong(&facts), ["warning disk of private servers: 8 KiB are on it after 9 µs (p50), 1.2 ms (p99)"]);
+    facts.folders = vec![disk()];
     facts.folders[0].appends.as_mut().unwrap().drifted = None;
     assert_eq!(wrong(&facts), Vec::<String>::new(), "too few appends convict of nothing");
 }
