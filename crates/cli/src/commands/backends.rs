@@ -102,6 +102,9 @@ fn details(backend: &BackendInfo) -> String {
     text.push_str("\nAbilities\n");
     let mut abilities: Vec<_> = backend.in_words().into_iter().map(|(what, is)| [format!("  {what}"), is]).collect();
     abilities.push(["  acknowledged data".into(), format!("{}, unless a setting says otherwise", backend.promise)]);
+    abilities.push(["  versions met".into(), backend.met_in_words()]);
+    let writes_by = (!backend.writes_by.is_empty()).then(|| ["  written by".into(), backend.writes_by.to_owned()]);
+    abilities.extend(writes_by);
     let statements = backend.statements.map_or("none".into(), |language| format!("in {language}"));
     abilities.push(["  statements of your own".into(), statements]);
     text.push_str(&columns(&abilities));

@@ -1,7 +1,7 @@
 //! Which servers can be started on this machine, and what brings those that cannot.
 
 use iotbench_backends::BACKENDS;
-use iotbench_core::{Origin, Recipe};
+use iotbench_core::{BackendInfo, Origin, Recipe};
 use iotbench_engine::{Finding, Fitness};
 use iotbench_launcher::{Missing, Programs, lacks_setpriv};
 use serde::Serialize;
@@ -58,7 +58,7 @@ impl ServerFacts {
     /// Whether it is a server that a run could start.
     #[must_use]
     pub fn is_startable(&self) -> bool {
-        self.kind == ServerKind::Private && self.finding.fitness == Fitness::Ok
+        self.kind == ServerKind::Private && self.finding.fitness != Fitness::Missing
     }
 
     /// Whether it is not a tool without which no server is started.
@@ -80,7 +80,7 @@ pub(super) fn all() -> Vec<ServerFacts> {
     for info in BACKENDS.iter().map(|backend| backend.info()) {
         let ok = |found: &str| Finding::ok("", found);
         all.push(match info.recipe {
-            Some(recipe) => private(info.name, None, ServerKind::Private, recipe),
+            Some(recipe) => judged(private(info.name, None, ServerKind::Private, recipe), info),
             None if info.capabilities.embedded => ServerFacts::of(info.name, None, ServerKind::BuiltIn, ok("built in")),
             None => ServerFacts::of(
                 info.name,
@@ -90,7 +90,8 @@ pub(super) fn all() -> Vec<ServerFacts> {
             ),
         });
         let variants = info.variants.iter();
-        all.extend(variants.map(|v| private(info.name, Some(v.setting), ServerKind::Private, v.recipe)));
+        let variant = |setting, recipe| private(info.name, Some(setting), ServerKind::Private, recipe);
+        all.extend(variants.map(|v| judged(variant(v.setting, v.recipe), info)));
     }
     all.push(private("mosquitto", Some("--via mqtt"), ServerKind::Broker, &iotbench_broker::RECIPE));
     all.push(private("nats-server", Some("--agents N"), ServerKind::Broker, &iotbench_cluster::RECIPE));
@@ -111,6 +112,19 @@ fn private(name: &str, setting: Option<&str>, kind: ServerKind, recipe: &'static
     let found = version.clone().unwrap_or_else(|| "does not tell its version".into());
     let finding = Finding { details: programs.server().display().to_string(), ..Finding::ok("", found) };
     ServerFacts { version, ..ServerFacts::of(name, setting, kind, finding) }
+}
+
+/// A server that can be started, and of which no such version was ever met, is told as that. Pure.
+fn judged(server: ServerFacts, info: &BackendInfo) -> ServerFacts {
+    if server.version.as_ref().is_none_or(|version| info.has_met(version)) {
+        return server;
+    }
+    let advice = match info.met {
+        [] => "iotbench never met a real one: look twice at what it says of it".to_owned(),
+        versions => format!("iotbench was tried with {}, and not with this version", versions.join(", ")),
+    };
+    let finding = Finding { fitness: Fitness::Note, advice, ..server.finding };
+    ServerFacts { finding, ..server }
 }
 
 /// Something that lacks these. Pure.
@@ -225,6 +239,34 @@ mod tests {
         let both = [debian("b a"), script, debian("a c")];
         assert_eq!(commands(&both, true), [SCRIPT, "apt-get install a b c"]);
         assert_eq!(commands(&both, false)[1], "sudo apt-get install a b c");
+    }
+
+    #[test]
+    fn a_version_that_was_never_met_is_a_note_and_can_be_started() {
+        let info = BACKENDS.iter().map(|backend| backend.info()).find(|info| info.name == "postgres").unwrap();
+        let of = |version: &str, info| {
+            let found = ServerFacts::of("x", None, ServerKind::Private, Finding::ok("", version));
+            judged(ServerFacts { version: Some(version.into()), ..found }, info)
+        };
+        let (known, new) = (of("15.2", info), of("99.1", info));
+        assert_eq!((known.finding.fitness, new.finding.fitness), (Fitness::Ok, Fitness::Note));
+        assert!(known.is_startable() && new.is_startable());
+        assert!(new.finding.advice.contains("tried with 15."), "{}", new.finding.advice);
+        let never = BackendInfo { met: &[], ..info.clone() };
+        assert!(of("15.2", &never).finding.advice.contains("never met a real one"));
+    }
+
+    /// What `scripts/servers` installs is of the versions that lists say were met. A machine of another kind has others.
+    #[test]
+    fn what_the_script_installs_was_met() {
+        if std::env::var("IOTBENCH_REQUIRE_SERVERS").as_deref() != Ok("1") {
+            println!("skipped: what is installed here need not be what scripts/servers installs");
+            return;
+        }
+        let all = all();
+        let private = all.iter().filter(|server| server.kind == ServerKind::Private && server.name != "influxdb2");
+        let notes: Vec<_> = private.filter(|server| server.finding.fitness == Fitness::Note).collect();
+        assert!(notes.is_empty(), "{notes:?}");
     }
 
     #[test]
