@@ -6,6 +6,7 @@ mod beforehand;
 mod check;
 mod ci;
 mod deploy;
+mod doctor;
 mod generate;
 mod learn;
 mod lists;

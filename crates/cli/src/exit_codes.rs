@@ -5,11 +5,12 @@ Exit codes:
    0  valid                               20  no connection
    1  internal error                      21  authentication failed
    2  wrong arguments or configuration    22  TLS refused
-  10  a search sustained no load at all   23  name not resolved
-  11  result invalid (client-limited,     24  server died or is full
-      overloaded, lost samples)           30  results or files cannot be written
-  12  data lost, duplicated or corrupt    31  not ours, or in use by another
-  13  regression found                   129, 130, 143  interrupted, results saved
+  10  a search sustained no load at all,  23  name not resolved
+      or doctor warns of this machine     24  server died or is full
+  11  result invalid (client-limited,     30  results or files cannot be written
+      overloaded, lost samples)           31  not ours, or in use by another
+  12  data lost, duplicated or corrupt    129, 130, 143  interrupted, results saved
+  13  regression found
 Of several runs the gravest decides: 1, 2, 143, 130, 129, 31, 30, 21, 22, 23, 20, 24, 12, 11, 13, 10.";
 
 #[cfg(test)]

@@ -33,6 +33,10 @@ pub struct BackendInfo {
     pub statements: Option<&'static str>,
     /// Whether its driver takes what a server sends without a limit of its own: what comes is then watched from outside.
     pub unlimited_answers: bool,
+    /// The versions of it that were seen running under this backend, oldest first; none: it never met a real one, or is iotbench's own.
+    pub met: &'static [&'static str],
+    /// How a batch is written, for lists; where a setting chooses, the default first.
+    pub writes_by: &'static str,
     /// What its server counts of itself, and where it is read ([`crate::Database::counters`]); none: nothing.
     pub counters: &'static [CounterSource],
 }
@@ -56,6 +60,8 @@ impl BackendInfo {
             most_tags: 0,
             statements: None,
             unlimited_answers: false,
+            met: &[],
+            writes_by: "",
             counters: &[],
         }
     }
@@ -72,6 +78,30 @@ impl BackendInfo {
         }
         let (got, most) = (schema.tags().len(), self.most_tags);
         if got > most { Err(Misfit::Tags { backend: self.name.into(), most, got }) } else { Ok(()) }
+    }
+
+    /// Whether it is a part of iotbench, made for its tests, and no system that anybody could run.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        self.capabilities.embedded && self.met.is_empty()
+    }
+
+    /// The versions that were seen running, for people.
+    #[must_use]
+    pub fn met_in_words(&self) -> String {
+        match self.met {
+            [] if self.is_own() => "part of iotbench".into(),
+            [] => "never met a real one".into(),
+            versions => versions.join(", "),
+        }
+    }
+
+    /// Whether a version of it has the same first number as one that was seen running, as far as both have one.
+    #[must_use]
+    pub fn has_met(&self, version: &str) -> bool {
+        let first = |version: &str| version.split(|c: char| !c.is_ascii_digit()).find_map(|n| n.parse::<u64>().ok());
+        let of = first(version);
+        of.is_none() || self.met.iter().any(|met| first(met) == of)
     }
 
     /// What it can hold and do, for people: each with what it is about.
@@ -94,6 +124,21 @@ impl BackendInfo {
 mod tests {
     use super::*;
     use crate::{Signal, Tag, TagValues, Tags, ValueType, capability::tests::capabilities};
+
+    #[test]
+    fn what_was_met_is_told_and_compared_by_its_first_number() {
+        let info = |met, embedded| {
+            let capabilities = Capabilities { embedded, ..capabilities() };
+            BackendInfo { met, ..BackendInfo::new("x", "", capabilities) }
+        };
+        let known = info(&["9.6", "15.18"], false);
+        assert_eq!(known.met_in_words(), "9.6, 15.18");
+        let versions = ["15.2", "v9.6-rc1 (Debian 10.1)", "10.11", "unknown"].map(|version| known.has_met(version));
+        assert_eq!(versions, [true, true, false, true]);
+        assert_eq!(info(&[], false).met_in_words(), "never met a real one");
+        assert_eq!((info(&[], true).is_own(), info(&["3.51.3"], true).is_own()), (true, false));
+        assert_eq!(info(&[], true).met_in_words(), "part of iotbench");
+    }
 
     #[test]
     fn more_tags_than_are_stored_are_a_misfit_that_says_so() {

@@ -191,6 +191,8 @@ pub enum Origin {
     Debian(&'static str),
     /// `scripts/servers` puts it into the folder `{servers}`: Debian does not have it.
     ServersScript,
+    /// Whose package has it, where neither of them does, in words that go on after "install".
+    Elsewhere(&'static str),
     /// No package brings it: a file, and no program, by which a server knows an extension of its. It is looked for in the
     /// program's folders below the one that this command prints.
     Extension(&'static [&'static str]),

@@ -47,6 +47,12 @@ pub fn reserve_descriptors(plan: &Plan, capabilities: &Capabilities) -> Result<(
     }
 }
 
+/// The most files that this process may have open, as a run that needs them raises its limit; `None`: there is no limit.
+#[must_use]
+pub fn most_descriptors() -> Option<u64> {
+    getrlimit(Resource::Nofile).maximum
+}
+
 fn needed(connections: u64, capabilities: &Capabilities, cores: u64) -> u64 {
     let of_connection = match (capabilities.blocking, capabilities.embedded) {
         (true, _) => EMBEDDED_FILES + THREAD,

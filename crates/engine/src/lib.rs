@@ -23,6 +23,7 @@ mod control;
 mod counters;
 mod criterion;
 mod descriptors;
+mod fitness;
 mod hoard;
 mod intervals;
 mod lane;
@@ -79,7 +80,10 @@ pub use client::{ClientLoad, Limitation};
 pub use contact::contacted;
 pub use counters::{CounterFigure, CounterStretch, CountersCost};
 pub use criterion::{Criterion, CriterionError};
-pub use descriptors::{TooFewDescriptors, reserve_descriptors};
+pub use descriptors::{TooFewDescriptors, most_descriptors, reserve_descriptors};
+pub use fitness::{
+    AppendFacts, ClockFacts, Finding, Fitness, FitnessTerms, FolderFacts, MachineFacts, MemoryFacts, judge_machine,
+};
 pub use hoard::watched;
 pub use iotbench_core::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE};
 pub use iotbench_cycle_finder::Strategy;
@@ -114,7 +118,7 @@ pub use ramp::{
     Afterwards, Bounds, Course, Decision, MAX_REPEATS, OtherStep, Purpose, Quantity, RampPlan, RampPolicy, Step,
 };
 pub use remote_sampling::{RemoteSamplers, RemoteSampling};
-pub use run::{ProbeFile, RunOptions, ServerProcesses, StorageProber, begun, free_bytes, run};
+pub use run::{ProbeFile, RunOptions, ServerProcesses, StorageProber, begun, free_bytes, probe_storage, run};
 pub use scenario::{ActionTaken, Scenario, ScenarioPhase};
 pub use search::{Estimate, Method, Move, SearchPlan, TrialReport, TrialVerdict};
 pub use shape::{Shape, ShapeStep};

@@ -23,7 +23,7 @@ mod write_back;
 
 pub use room::free_bytes;
 pub use scenario_actions::ServerProcesses;
-pub use storage::{ProbeFile, StorageProber};
+pub use storage::{ProbeFile, StorageProber, probe_storage};
 
 use crate::{
     caught::caught,

@@ -332,6 +332,18 @@ impl LaunchContext<'_> {
     }
 }
 
+/// Whether the caller is root, who installs packages without sudo.
+#[must_use]
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Whether no private server can be started because the caller is root and has no `setpriv`, which would make it another user.
+#[must_use]
+pub fn lacks_setpriv() -> bool {
+    is_root() && in_path("setpriv").is_none()
+}
+
 /// What stands before a command so that it ends with its supervisor, by the kernel's hand should that be killed, and runs as the
 /// account. Without `setpriv` whoever kills the supervisor and its caller leaves the server.
 fn standing_before(account: Option<&Account>) -> Result<Vec<String>, StartError> {

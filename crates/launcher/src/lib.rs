@@ -71,7 +71,7 @@ mod topology;
 
 pub use folder::FolderError;
 pub use kept::KeptServer;
-pub use launch::{DEFAULT_MEMORY_BYTES, Launch, StartError, start};
+pub use launch::{DEFAULT_MEMORY_BYTES, Launch, StartError, is_root, lacks_setpriv, start};
 pub use own_folder::PrivateLog;
 pub use process::ProcessId;
 pub use programs::{Missing, Programs, servers_folder};

@@ -52,6 +52,9 @@ impl fmt::Display for Missing {
             Origin::ServersScript => {
                 write!(f, "scripts/servers --all, in iotbench's source, installs it; or name it by {variable}")?;
             }
+            Origin::Elsewhere(whose) => {
+                write!(f, "Debian does not have it: install {whose}, and name the program by {variable}")?;
+            }
             Origin::Extension(_) => write!(
                 f,
                 "no package of Debian brings this extension: install it for that server, or name the program of one \
@@ -69,26 +72,45 @@ impl Programs {
     /// # Errors
     /// The first one that is missing.
     pub fn find(recipe: &'static Recipe) -> Result<Self, Missing> {
+        let (found, missing) = Self::look(recipe);
+        missing.into_iter().next().map_or(Ok(found), Err)
+    }
+
+    /// Everything of a recipe that is missing. An extension is looked for only where its server is here.
+    #[must_use]
+    pub fn missing(recipe: &'static Recipe) -> Vec<Missing> {
+        Self::look(recipe).1
+    }
+
+    fn look(recipe: &'static Recipe) -> (Self, Vec<Missing>) {
         let path = env::var_os("PATH").unwrap_or_default();
-        let mut paths = BTreeMap::new();
+        let (mut paths, mut jars, mut missing) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
         let mut beside = None;
         for program in recipe.programs {
             if let Origin::Extension(command) = program.from {
-                find_extension(program, command, recipe, &of_programs(&paths))?;
+                let is_askable = missing.is_empty();
+                let looked = is_askable.then(|| find_extension(program, command, recipe, &of_programs(&paths)));
+                missing.extend(looked.and_then(Result::err));
                 continue;
             }
             let named = env::var_os(program.variable()).filter(|named| !named.is_empty());
-            let found = find(program, named.map(PathBuf::from), beside.as_deref(), &path)?;
-            // Another version's helper would make a folder that the server cannot read.
-            beside = beside.or_else(|| Some(found.canonicalize().ok()?.parent()?.to_owned()));
-            paths.insert(program.name, found);
+            match find(program, named.map(PathBuf::from), beside.as_deref(), &path) {
+                Ok(found) => {
+                    // Another version's helper would make a folder that the server cannot read.
+                    beside = beside.or_else(|| Some(found.canonicalize().ok()?.parent()?.to_owned()));
+                    paths.insert(program.name, found);
+                }
+                Err(one) => missing.push(one),
+            }
         }
-        let mut jars = BTreeMap::new();
         for wanted in recipe.jars {
             let named = env::var_os(wanted.variable()).filter(|named| !named.is_empty());
-            jars.insert(wanted.name, find_jars(wanted, named.map(PathBuf::from), &servers_folder())?);
+            match find_jars(wanted, named.map(PathBuf::from), &servers_folder()) {
+                Ok(found) => drop(jars.insert(wanted.name, found)),
+                Err(one) => missing.push(one),
+            }
         }
-        Ok(Self { recipe, paths, jars })
+        (Self { recipe, paths, jars }, missing)
     }
 
     /// The server's own program: its jar, where it has one.
@@ -107,6 +129,12 @@ impl Programs {
             return Some(format!("{} {version}", jars.main));
         }
         first_line(&self.values().fill_all(self.recipe.version, &[]).ok()?)
+    }
+
+    /// The number in that, if there is one: `15.14` of `postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)`.
+    #[must_use]
+    pub fn version_number(&self) -> Option<String> {
+        self.version().map(|version| number_in(&version).to_owned())
     }
 
     /// The paths under the programs' names.
@@ -214,6 +242,12 @@ fn find_jars(jars: &Jars, named: Option<PathBuf>, servers: &Path) -> Result<Path
     })
 }
 
+/// The number in what a program says of its version; all of it, if there is none.
+fn number_in(version: &str) -> &str {
+    let is_number = |word: &&str| word.contains('.') && word.contains(|c: char| c.is_ascii_digit());
+    version.split_whitespace().find(is_number).unwrap_or(version)
+}
+
 /// Looks a program up in PATH.
 pub(crate) fn in_path(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
@@ -248,145 +282,4 @@ fn numbers(version: &str) -> Vec<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn program(folder: &Path) -> PathBuf {
-        fs::create_dir_all(folder).unwrap();
-        let path = folder.join("exampled");
-        fs::write(&path, "").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        path
-    }
-
-    fn wanted(folders: &'static [&'static str]) -> Program {
-        Program { name: "exampled", folders, from: Origin::Debian("example-server") }
-    }
-
-    #[test]
-    fn the_variable_comes_first_then_the_neighbour_then_path_then_the_folders() {
-        let folder = tempfile::tempdir().unwrap();
-        let (a, b) = (program(&folder.path().join("a")), program(&folder.path().join("b")));
-        let path = a.parent().unwrap().as_os_str();
-        assert_eq!(find(&wanted(&[]), None, None, path), Ok(a.clone()));
-        assert_eq!(find(&wanted(&[]), None, b.parent(), path), Ok(b.clone()));
-        assert_eq!(find(&wanted(&[]), Some(b.clone()), a.parent(), path), Ok(b));
-        let folders: &'static str = a.parent().unwrap().to_str().unwrap().to_owned().leak();
-        assert_eq!(find(&wanted(vec![folders].leak()), None, None, OsStr::new("/nowhere")), Ok(a));
-    }
-
-    #[test]
-    fn the_highest_version_counts() {
-        let folder = tempfile::tempdir().unwrap();
-        for version in ["9.6", "15", "14"] {
-            program(&folder.path().join("postgresql").join(version).join("bin"));
-        }
-        let found = matching(&format!("{}/postgresql/*/bin", folder.path().display()));
-        let versions: Vec<_> = found.iter().map(|p| p.parent().unwrap().file_name().unwrap()).collect();
-        assert_eq!(versions, ["15", "14", "9.6"]);
-    }
-
-    #[test]
-    fn what_is_missing_is_said_in_one_line() {
-        let error = find(&wanted(&["/opt/*/bin"]), None, None, OsStr::new("/nowhere")).unwrap_err().to_string();
-        for word in
-            ["exampled", "PATH", "/opt/*/bin", "apt-get install example-server", "IOTBENCH_EXAMPLED_BIN", "--url"]
-        {
-            assert!(error.contains(word), "{word} is missing: {error}");
-        }
-        assert!(!error.contains('\n'));
-    }
-
-    #[test]
-    fn jars_are_found_by_the_servers_own() {
-        let servers = tempfile::tempdir().unwrap();
-        let wanted = Jars { name: "example", main: "example" };
-        let find = |named| find_jars(&wanted, named, servers.path());
-        let folder = servers.path().join("example/lib");
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("example-client-9.jar"), "").unwrap();
-        let error = find(None).unwrap_err().to_string();
-        for word in ["example-*.jar", "scripts/servers --all", "IOTBENCH_EXAMPLE_JARS", folder.to_str().unwrap()] {
-            assert!(error.contains(word), "{word} is missing: {error}");
-        }
-        fs::write(folder.join("example-1.3.0-1.jar"), "").unwrap();
-        let main = find(None).unwrap();
-        assert_eq!(main.as_os_str(), folder.join("example-1.3.0-1.jar").as_os_str());
-        assert!(find(Some("/nowhere".into())).unwrap_err().to_string().contains("names /nowhere"));
-
-        static RECIPE: Recipe = Recipe {
-            programs: &[],
-            jars: &[Jars { name: "example", main: "example" }],
-            version: &[],
-            user: "nobody",
-            tuning: &[],
-            nodes: &[1],
-            roles: &[],
-            join: &[],
-        };
-        let found = Programs { recipe: &RECIPE, paths: BTreeMap::new(), jars: BTreeMap::from([("example", main)]) };
-        assert_eq!(found.version().unwrap(), "example 1.3.0-1");
-        assert_eq!(found.values().fill("{example.jars}/*").unwrap(), format!("{}/*", folder.display()));
-    }
-
-    #[test]
-    fn an_extension_is_looked_for_where_its_server_does() {
-        let share = tempfile::tempdir().unwrap();
-        let extension = Program {
-            name: "example.control",
-            folders: &["extension"],
-            from: Origin::Extension(&["{echo}", "{share}"]),
-        };
-        static RECIPE: Recipe = Recipe {
-            programs: &[Program { name: "exampled", folders: &[], from: Origin::Debian("example-server") }],
-            jars: &[],
-            version: &[],
-            user: "nobody",
-            tuning: &[],
-            nodes: &[1],
-            roles: &[],
-            join: &[],
-        };
-        let mut values = Values::default();
-        values.set("echo", "/bin/echo");
-        values.set("share", share.path().display());
-        let find = || find_extension(&extension, &["{echo}", "{share}"], &RECIPE, &values);
-        let error = find().unwrap_err().to_string();
-        let folder = share.path().join("extension");
-        for word in ["example.control", folder.to_str().unwrap(), "no package", "IOTBENCH_EXAMPLED_BIN", "--url"] {
-            assert!(error.contains(word), "{word} is missing: {error}");
-        }
-        assert!(!error.contains('\n') && !error.contains("PATH"), "{error}");
-        fs::create_dir(&folder).unwrap();
-        fs::write(folder.join("example.control"), "").unwrap();
-        assert_eq!(find(), Ok(()));
-    }
-
-    #[test]
-    fn what_debian_does_not_have_comes_from_the_script() {
-        let mut wanted = wanted(&["{servers}/example/bin"]);
-        wanted.from = Origin::ServersScript;
-        let error = find(&wanted, None, None, OsStr::new("/nowhere")).unwrap_err().to_string();
-        let folder = servers_folder().join("example/bin");
-        for word in [folder.to_str().unwrap(), "scripts/servers", "IOTBENCH_EXAMPLED_BIN", "--url"] {
-            assert!(error.contains(word), "{word} is missing: {error}");
-        }
-        assert!(!error.contains("apt-get"), "{error}");
-    }
-
-    #[test]
-    fn the_script_and_the_launcher_mean_the_same_folder() {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/servers");
-        let output = Command::new(script).arg("--folder").output().unwrap();
-        assert_eq!(String::from_utf8(output.stdout).unwrap().trim_end(), servers_folder().to_str().unwrap());
-    }
-
-    #[test]
-    fn a_variable_that_names_no_program_is_an_error_of_its_own() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = program(folder.path());
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        let error = find(&wanted(&[]), Some(path), None, OsStr::new("")).unwrap_err().to_string();
-        assert!(error.contains("IOTBENCH_EXAMPLED_BIN"), "{error}");
-    }
-}
+mod tests;

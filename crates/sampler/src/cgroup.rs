@@ -6,12 +6,14 @@
 mod cpu_limit;
 mod files;
 mod hierarchy;
+mod memory_limit;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use cpu_limit::CpuLimit;
 pub use hierarchy::cgroup_of;
+pub use memory_limit::memory_limit_bytes;
 
 use self::files::{CpuUse, DiskUse};
 use self::hierarchy::Hierarchies;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// A second is disturbed if a hypervisor gave more than this share of the processors' time to other machines.
-const STEAL: f64 = 0.02;
+pub const STEAL: f64 = 0.02;
 /// A stretch is disturbed if more than this share of its seconds is.
 const SECONDS: f64 = 0.05;
 /// Two looks that lie further apart say nothing of a single second.
@@ -71,11 +71,9 @@ impl OthersWatch {
         if length.is_zero() || length > FARTHEST {
             return;
         }
-        let share = |now: Option<f64>, before: Option<f64>| {
-            Some(((now? - before?) / length.as_secs_f64() / self.processors).clamp(0.0, 1.0))
-        };
-        let Some(cpu) = share(sample.others_cpu_s, last.others_cpu_s) else { return };
-        let steal = share(sample.steal_s, last.steal_s).unwrap_or(0.0);
+        let share = |of: fn(&Sample) -> Option<f64>| share_between(&last, &sample, self.processors, of);
+        let Some(cpu) = share(|sample| sample.others_cpu_s) else { return };
+        let steal = share(|sample| sample.steal_s).unwrap_or(0.0);
         // At a limit of 100 % nothing is judged.
         let disturbed = self.limit < 1.0 && (cpu > self.limit || steal > STEAL);
         let second = OthersSecond { cpu, steal, disturbed };
@@ -109,6 +107,18 @@ impl OthersWatch {
             disturbed: known.iter().filter(|second| second.disturbed).count() as u64,
         })
     }
+}
+
+/// The share of all processors' time that something counted in seconds had between two samples.
+pub(crate) fn share_between(
+    before: &Sample,
+    now: &Sample,
+    processors: f64,
+    of: fn(&Sample) -> Option<f64>,
+) -> Option<f64> {
+    let length = now.at.saturating_sub(before.at);
+    (!length.is_zero()).then_some(())?;
+    Some(((of(now)? - of(before)?) / length.as_secs_f64() / processors).clamp(0.0, 1.0))
 }
 
 /// The whole second nearest to a time: looks are due at whole ones.

@@ -20,6 +20,28 @@ pub fn processors() -> Option<u32> {
     u32::try_from(KernelStats::current().ok()?.cpu_time.len()).ok().filter(|count| *count > 0)
 }
 
+/// The memory of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryNow {
+    /// All of it.
+    pub total_bytes: u64,
+    /// What programs can still have without swapping, as the kernel estimates it.
+    pub available_bytes: u64,
+    /// What is swapped out.
+    pub swapped_bytes: u64,
+}
+
+/// The memory of the machine now; `None`: the kernel does not tell.
+#[must_use]
+pub fn memory_now() -> Option<MemoryNow> {
+    let memory = Meminfo::current().ok()?;
+    Some(MemoryNow {
+        total_bytes: memory.mem_total,
+        available_bytes: memory.mem_available?,
+        swapped_bytes: memory.swap_total.saturating_sub(memory.swap_free),
+    })
+}
+
 /// `/proc/diskstats` counts in sectors of this size, whatever the device's own.
 const SECTOR_BYTES: u64 = 512;
 

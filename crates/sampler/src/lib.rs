@@ -21,7 +21,9 @@
 //! ```
 //!
 //! [`HiccupMeter`] and [`OwnCpu`] watch the process that they are in: when it could not run and why, and how much of a core
-//! its busiest thread takes. [`OthersWatch`] tells by samples of the whole machine whether others disturbed it.
+//! its busiest thread takes. [`OthersWatch`] tells by samples of the whole machine whether others disturbed it. [`OthersLook`] tells what
+//! others have of the machine before anything runs, [`memory_now`] and [`memory_limit_bytes`] what memory there is, and
+//! [`clock_reading_ns`] and [`wakes_late_ns`] how well the machine keeps time.
 //!
 //! # Invariants
 //! - Never counts a process, a page or a storage device twice.
@@ -39,6 +41,7 @@
 //! - What each figure means, and from which file it comes, is in the README.
 
 mod cgroup;
+mod clock_timing;
 mod cpu_bound;
 mod cpu_credit;
 mod disk;
@@ -51,6 +54,7 @@ mod listener;
 mod network;
 mod network_bytes;
 mod others;
+mod others_now;
 mod owed;
 mod own_connections;
 mod own_threads;
@@ -72,13 +76,15 @@ mod tree_account;
 mod usage_between;
 mod write_back;
 
-pub use cgroup::{CpuLimit, cgroup_of};
-pub use disturbance::{OthersSecond, OthersShare, OthersWatch};
+pub use cgroup::{CpuLimit, cgroup_of, memory_limit_bytes};
+pub use clock_timing::{clock_reading_ns, clock_resolution_ns, wakes_late_ns};
+pub use disturbance::{OthersSecond, OthersShare, OthersWatch, STEAL};
 pub use drift::{PROCESSOR_DRIFT, STORAGE_DRIFT};
 pub use hiccup::{Hiccup, HiccupCause, HiccupMeter, Hiccups, Lateness};
-pub use host::processors;
+pub use host::{MemoryNow, memory_now, processors};
 pub use listener::{Listener, listener};
 pub use network_bytes::NetworkBytes;
+pub use others_now::{BusyProcess, OthersLook, OthersNow};
 pub use owed::{Owed, WithWriteBack, Writes};
 pub use own_connections::{ConnectionId, OwnConnections};
 pub use own_threads::{CpuShares, OwnCpu};

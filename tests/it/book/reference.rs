@@ -25,6 +25,24 @@ fn the_reference_is_what_the_program_writes() {
     }
 }
 
+/// The first table with this head, without what follows it.
+fn table(text: &str, head: &str) -> String {
+    let rows = text.lines().skip_while(|line| !line.starts_with(head)).take_while(|line| line.starts_with('|'));
+    rows.map(|row| format!("{row}\n")).collect()
+}
+
+#[test]
+fn readme_has_the_table_of_systems_that_the_reference_has() {
+    const PAGE: &str = "docs/reference/backends.md";
+    let generated = table(&fs::read_to_string(root().join(PAGE)).unwrap(), "| system |");
+    let expected = generated.replace("](#", &format!("]({PAGE}#"));
+    let systems = iotbench::BACKENDS.iter().filter(|backend| !backend.info().is_own()).count();
+    assert_eq!(expected.lines().count(), 2 + systems, "{expected}");
+    let shown = table(super::README, "| system |");
+    assert!(shown == expected, "README.md has to have the table of {PAGE}:\n{expected}");
+    assert!(shown.lines().any(|row| row.contains("`databus`") && row.contains("| never met a real one |")), "{shown}");
+}
+
 #[test]
 fn every_command_of_the_help_is_in_the_reference() {
     let help = String::from_utf8(iotbench(root(), ["--help"]).stdout).unwrap();

@@ -2,12 +2,13 @@
 
 use crate::command_line::program::{Said, call, iotbench};
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "run",
     "suite",
     "profiles",
     "backends",
     "datasets",
+    "doctor",
     "check",
     "generate",
     "learn",

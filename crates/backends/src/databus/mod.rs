@@ -50,6 +50,7 @@ const CAPABILITIES: Capabilities = Capabilities {
 static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
     default_port: Some(config::KNOWN.port),
+    writes_by: "JSON over HTTP",
     ..BackendInfo::new(
         "databus",
         "NREL Databus: JSON over HTTP; the original does not run any more: never measured",

@@ -55,6 +55,8 @@ static INFO: BackendInfo = BackendInfo {
     promise: PromiseLevel::OsCrash,
     recipe: Some(&recipe::RECIPE),
     most_tags: MAX_TAGS,
+    met: &["1.6.7"],
+    writes_by: "line protocol over HTTP, over UDP",
     statements: Some("InfluxQL"),
     ..BackendInfo::new("influxdb", "InfluxDB 1.x: line protocol over HTTP or UDP", CAPABILITIES)
 };

@@ -8,7 +8,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
     programs: &[Program {
         name: "influxd2",
         folders: &["{servers}/influxdb2", "/opt/influxdb2"],
-        from: Origin::Debian("influxdb2 (InfluxData's; set IOTBENCH_INFLUXD2_BIN to its influxd)"),
+        from: Origin::Elsewhere("InfluxData's package influxdb2, whose program is called influxd"),
     }],
     jars: &[],
     version: &["{influxd2}", "version"],

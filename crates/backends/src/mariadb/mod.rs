@@ -68,6 +68,8 @@ const INFO: BackendInfo = BackendInfo {
     unlimited_answers: true,
     most_wide_signals: MOST_COLUMNS,
     most_tags: MAX_TAGS,
+    met: &["10.11.19"],
+    writes_by: "prepared INSERT of many rows",
     statements: Some("SQL"),
     counters: counters::SOURCES,
     ..BackendInfo::new("mariadb", "MariaDB with InnoDB or MyRocks, and MySQL", CAPABILITIES)

@@ -30,6 +30,7 @@ static INFO: BackendInfo = BackendInfo {
     summary: "MySQL 8.0.21 or newer with InnoDB: the statements and settings of mariadb",
     capabilities: Capabilities { domain, ..super::CAPABILITIES },
     recipe: Some(&RECIPE),
+    met: &["8.0.31"],
     ..super::INFO
 };
 

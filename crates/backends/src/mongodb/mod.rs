@@ -60,6 +60,8 @@ static INFO: BackendInfo = BackendInfo {
     plain_text: Some(("tls", "false")),
     unlimited_answers: true,
     most_tags: MAX_TAGS,
+    met: &["6.0.5"],
+    writes_by: "unordered insert of raw documents",
     counters: counters::SOURCES,
     ..BackendInfo::new(
         "mongodb",

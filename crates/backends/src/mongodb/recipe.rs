@@ -6,7 +6,7 @@ const MONGOD: Program = Program { name: "mongod", folders: &["{servers}/mongodb/
 const MONGOS: Program = Program {
     name: "mongos",
     folders: &["{servers}/mongodb/bin"],
-    from: Origin::Debian("mongodb-org-mongos (from MongoDB's own packages)"),
+    from: Origin::Elsewhere("MongoDB's package mongodb-org-mongos"),
 };
 
 /// What starts a `mongod`, with the words that say what it is a part of.

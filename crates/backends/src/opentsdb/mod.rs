@@ -47,6 +47,8 @@ static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
     default_port: Some(config::KNOWN.port),
     recipe: Some(&recipe::RECIPE),
+    met: &["2.4.1"],
+    writes_by: "JSON over HTTP",
     ..BackendInfo::new("opentsdb", "OpenTSDB 2.4 on HBase: JSON over HTTP", CAPABILITIES)
 };
 

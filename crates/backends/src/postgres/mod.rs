@@ -73,6 +73,8 @@ static INFO: BackendInfo = BackendInfo {
     unlimited_answers: true,
     most_wide_signals: MOST_COLUMNS,
     most_tags: MAX_TAGS,
+    met: &["15.18"],
+    writes_by: "prepared INSERT of many rows, arrays (unnest), binary COPY",
     statements: Some("SQL"),
     counters: counters::SOURCES,
     ..BackendInfo::new(

@@ -56,6 +56,8 @@ static INFO: BackendInfo = BackendInfo {
     promise: PromiseLevel::ProcessCrash,
     recipe: Some(&recipe::RECIPE),
     most_tags: MAX_TAGS,
+    met: &["9.3.4"],
+    writes_by: "line protocol over HTTP",
     statements: Some("SQL"),
     counters: counters::SOURCES,
     ..BackendInfo::new("questdb", "QuestDB: line protocol over HTTP, read by SQL", CAPABILITIES)

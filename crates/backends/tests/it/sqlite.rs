@@ -19,6 +19,11 @@ use std::{
 };
 use tempfile::TempDir;
 
+#[test]
+fn the_version_that_is_built_in_is_the_one_that_lists_tell() {
+    assert_eq!(Registry::new(BACKENDS).find("sqlite").unwrap().info().met, [rusqlite::version()]);
+}
+
 fn signal(name: &str, value_type: ValueType) -> Signal {
     Signal { name: name.into(), value_type, max_text_bytes: 0 }
 }

@@ -62,15 +62,9 @@ fn here(backend: &BackendInfo) -> String {
         return if backend.capabilities.embedded { "built in" } else { "only by --url" }.into();
     };
     match Programs::find(recipe) {
-        Ok(programs) => format!("ready: {}", programs.version().as_deref().map_or("no version", short)),
+        Ok(programs) => format!("ready: {}", programs.version_number().as_deref().unwrap_or("no version")),
         Err(missing) => format!("missing: {}", missing.name),
     }
-}
-
-/// The number in what a program says of its version.
-fn short(version: &str) -> &str {
-    let is_number = |word: &&str| word.contains('.') && word.contains(|c: char| c.is_ascii_digit());
-    version.split_whitespace().find(is_number).unwrap_or(version)
 }
 
 /// The private server of a backend: its program with version, or what is missing.
@@ -108,6 +102,9 @@ fn details(backend: &BackendInfo) -> String {
     text.push_str("\nAbilities\n");
     let mut abilities: Vec<_> = backend.in_words().into_iter().map(|(what, is)| [format!("  {what}"), is]).collect();
     abilities.push(["  acknowledged data".into(), format!("{}, unless a setting says otherwise", backend.promise)]);
+    abilities.push(["  versions met".into(), backend.met_in_words()]);
+    let writes_by = (!backend.writes_by.is_empty()).then(|| ["  written by".into(), backend.writes_by.to_owned()]);
+    abilities.extend(writes_by);
     let statements = backend.statements.map_or("none".into(), |language| format!("in {language}"));
     abilities.push(["  statements of your own".into(), statements]);
     text.push_str(&columns(&abilities));
@@ -125,24 +122,4 @@ fn details(backend: &BackendInfo) -> String {
     text.push_str(if settings.is_empty() { "  none\n" } else { "" });
     text.push_str(&columns(&settings));
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_version_is_found_in_what_programs_say() {
-        for (said, version) in [
-            (
-                "mariadbd  Ver 10.11.14-MariaDB-0+deb12u2 for debian-linux-gnu on x86_64 (Debian 12)",
-                "10.11.14-MariaDB-0+deb12u2",
-            ),
-            ("postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)", "15.14"),
-            ("InfluxDB v1.6.7~rc0 (git: unknown unknown)", "v1.6.7~rc0"),
-            ("none", "none"),
-        ] {
-            assert_eq!(short(said), version);
-        }
-    }
 }

@@ -10,6 +10,7 @@ mod compare;
 mod comparing;
 mod completions;
 mod datasets;
+mod doctor;
 mod generate;
 mod history;
 mod learn;
@@ -43,6 +44,8 @@ pub(crate) enum Command {
     Profiles(profiles::ProfilesArguments),
     /// List the databases with their layouts, or one with its settings
     Backends(backends::BackendsArguments),
+    /// Say what this machine can run and how well, what is missing, and what brings it
+    Doctor(doctor::DoctorArguments),
     /// List the simulated datasets with their parameters
     Datasets(datasets::DatasetsArguments),
     /// Check a profile and say what it means
@@ -95,6 +98,7 @@ pub(crate) fn carry_out(command: Command) -> Result<u8, SessionError> {
         Command::Suite(arguments) => suite::suite(&arguments, &Arguments::command()),
         Command::Profiles(arguments) => profiles::profiles(&arguments).map(|()| 0),
         Command::Backends(arguments) => backends::backends(&arguments).map(|()| 0),
+        Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Datasets(arguments) => datasets::datasets(&arguments).map(|()| 0),
         Command::Check(arguments) => check::check(&arguments).map(|()| 0),
         Command::Generate(arguments) => generate::generate(&arguments).map(|()| 0),

@@ -14,7 +14,7 @@ use crate::{console, passwords, signals, teller::Teller};
 use iotbench_broker::Via;
 use iotbench_engine::StopSignal;
 use iotbench_session::{
-    Baseline, GoesOn, Job, SessionError, SessionOptions, SittingsWanted, check_agents, check_machine,
+    Baseline, FirstLook, GoesOn, Job, SessionError, SessionOptions, SittingsWanted, check_agents, check_machine,
     check_repetitions, check_sittings, check_via, expected_in_words, expected_plans, gather, hold_sittings,
     lock_targets, refuse_without_room, resume, run_all,
 };
@@ -57,6 +57,7 @@ fn carry_out(
     options: &SessionOptions,
     arguments: &RunArguments,
 ) -> Result<u8, SessionError> {
+    let look = (!arguments.is_quiet()).then(FirstLook::begin);
     // Found wrong or missing before anything is made.
     check_agents(jobs, options)?;
     let comparing = |folder| Baseline::read(folder, arguments.comparison.options(None));
@@ -67,6 +68,7 @@ fn carry_out(
         expected_in_words(jobs, rounds, options)?.iter().for_each(|line| console::say(line));
     }
     refuse_without_room(jobs, options)?;
+    look.into_iter().for_each(|look| warn_of_machine(&look.warnings(jobs)));
     let agents = gather(options, arguments.agents.way(options.insecure)?)?;
     let views = arguments.open_views()?;
     let screen = views.screen().cloned();
@@ -87,6 +89,13 @@ fn carry_out(
     }
     runs.compared.transpose()?;
     Ok(exit_code)
+}
+
+/// Says in one line what of this machine would spoil the runs.
+fn warn_of_machine(warnings: &[String]) {
+    if !warnings.is_empty() {
+        console::say(&format!("warning: this machine: {} (iotbench doctor)", warnings.join("; ")));
+    }
 }
 
 /// Holds sittings, and prints what they tell together.

@@ -6,7 +6,7 @@ mod work;
 use super::{Session, load::Running};
 use crate::{
     ramp::{RampPlan, RampPolicy},
-    storage_probe::{PROBE_BYTES, PROBE_PIECES, ProbeBudget, ProbeTime, StorageProbe},
+    storage_probe::{PROBE_APPENDS, PROBE_BYTES, PROBE_PIECES, ProbeBudget, ProbeTime, StorageProbe},
     verdict::Reason,
 };
 use iotbench_sampler::Medium;
@@ -53,6 +53,18 @@ pub trait ProbeFile {
     /// # Errors
     /// The disk is full, or broken.
     fn append(&mut self) -> io::Result<ProbeTime>;
+}
+
+/// Probes the storage of a folder of this machine, for so long at most, but for its last append. The file is removed.
+///
+/// # Errors
+/// No file can be made there, or it cannot be written.
+pub fn probe_storage(folder: &Path, within: Duration) -> io::Result<StorageProbe> {
+    let began = Instant::now();
+    let mut file = RandomFile::in_folder(folder)?;
+    let append = |_| (began.elapsed() < within).then(|| file.append());
+    let appends = (0..PROBE_APPENDS).map_while(append).collect::<io::Result<Vec<_>>>()?;
+    Ok(StorageProbe::of(&appends))
 }
 
 /// Probes of a search under way.

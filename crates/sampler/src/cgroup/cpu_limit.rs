@@ -16,9 +16,10 @@ pub struct CpuLimit {
     groups: Vec<Group>,
 }
 
+/// A group whose controller holds this process.
 #[derive(Debug, Clone)]
-struct Group {
-    version: Version,
+pub(super) struct Group {
+    pub version: Version,
     directory: PathBuf,
 }
 
@@ -26,7 +27,7 @@ impl CpuLimit {
     /// The limit of this process; without cgroups there is none.
     #[must_use]
     pub fn of_this_process() -> Self {
-        Self { groups: groups().unwrap_or_default() }
+        Self { groups: groups("cpu").unwrap_or_default() }
     }
 
     /// How many cores' time the tightest quota allows; `None`: there is none.
@@ -43,7 +44,7 @@ impl CpuLimit {
 }
 
 impl Group {
-    fn text(&self, file: &str) -> Option<String> {
+    pub fn text(&self, file: &str) -> Option<String> {
         std::fs::read_to_string(self.directory.join(file)).ok()
     }
 
@@ -59,17 +60,18 @@ impl Group {
     }
 }
 
-fn groups() -> Option<Vec<Group>> {
+/// The groups of this controller that this process is in.
+pub(super) fn groups(controller: &str) -> Option<Vec<Group>> {
     let text = std::fs::read("/proc/self/cgroup").ok()?;
     let ProcessCGroups(own) = ProcessCGroups::from_read(text.as_slice()).ok()?;
     let hierarchies = Hierarchies::of_this_process().ok()?;
-    let v1 = own.iter().find(|group| group.controllers.iter().any(|name| name == "cpu"));
+    let v1 = own.iter().find(|group| group.controllers.iter().any(|name| name == controller));
     let (version, own) = match v1 {
         Some(group) => (Version::V1, group),
         None => (Version::V2, own.iter().find(|group| group.hierarchy == 0)?),
     };
     let directory = |name: &Path| match version {
-        Version::V1 => hierarchies.v1_directory("cpu", name),
+        Version::V1 => hierarchies.v1_directory(controller, name),
         Version::V2 => hierarchies.v2_directory(name),
     };
     let directories = distinct(Path::new(&own.pathname).ancestors().filter_map(directory));

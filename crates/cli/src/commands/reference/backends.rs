@@ -5,19 +5,24 @@ use super::{
     markdown::{self, code, codes, table, words},
 };
 use iotbench_backends::BACKENDS;
-use iotbench_core::{BackendInfo, Layout, Query, Recipe};
+use iotbench_core::{BackendInfo, Layout, Origin, Query, Recipe};
 
-const ABOUT: &str = "What is installed on a machine, and what is missing, `iotbench backends` tells there. \
-*Survives* is the worst event after which acknowledged data is there, unless a setting says otherwise.";
+const ABOUT: &str = "What can be started on a machine, and what is missing, `iotbench doctor` tells there. *Versions met* were seen running under \
+iotbench's tests. Every query is answered: what a database does not work out natively, the client works out of what it reads. *Survives* is \
+the worst event after which acknowledged data is there, unless a setting says otherwise.";
+const OWN: &str = "[`memory`](#memory) and [`blackhole`](#blackhole) are parts of iotbench: the one that knows every answer, and the one that \
+keeps nothing.";
+/// What installs all that Debian does not have.
+const SCRIPT: &str = "`scripts/servers --all`";
 
 pub(super) fn page() -> String {
     let queries = Query::KINDS.iter().map(|(name, meaning)| [code(name), words(meaning)]).collect::<Vec<_>>();
     let layouts = Layout::ALL.map(|layout| [code(layout.name()), words(layout.summary())]);
-    let head = ["backend", "layouts, the default first", "queries", "nodes", "private server", "survives"];
     let mut parts = vec![
         ABOUT.to_owned(),
         "## Support".to_owned(),
-        table(head, &BACKENDS.iter().map(|b| support(b.info())).collect::<Vec<_>>()),
+        systems(),
+        OWN.to_owned(),
         table(["layout", "stores"], &layouts),
         table(["query", "asks for"], &queries),
     ];
@@ -25,11 +30,53 @@ pub(super) fn page() -> String {
     markdown::page("Databases", &parts)
 }
 
-fn support(backend: &BackendInfo) -> [String; 6] {
+/// The table of systems, which README has too.
+fn systems() -> String {
+    let head = ["system", "versions met", "layouts, the default first", "queries", "written by", "survives", "get it"];
+    let infos = BACKENDS.iter().map(|backend| backend.info());
+    table(head, &infos.filter(|info| !info.is_own()).map(system).collect::<Vec<_>>())
+}
+
+fn system(backend: &BackendInfo) -> [String; 7] {
+    [
+        format!("[`{0}`](#{0})", backend.name),
+        words(&backend.met_in_words()),
+        words(&backend.capabilities.layout_names(", ")),
+        answered(backend),
+        words(backend.writes_by),
+        backend.promise.survives(),
+        got(backend),
+    ]
+}
+
+/// Which queries it answers, and by whose work.
+fn answered(backend: &BackendInfo) -> String {
     let c = &backend.capabilities;
-    let name = format!("[`{0}`](#{0})", backend.name);
-    let queries = if c.stores { "all" } else { "none" }.to_owned();
-    [name, words(&c.layout_names(", ")), queries, nodes(backend), server(backend), backend.promise.survives()]
+    let natively: Vec<&str> = c.layouts.iter().filter(|l| c.buckets.contains(l)).map(|layout| layout.name()).collect();
+    match natively.len() {
+        0 => "all; time buckets by the client".into(),
+        all if all == c.layouts.len() => "all; time buckets natively".into(),
+        _ => format!("all; time buckets natively in {}", natively.join(", ")),
+    }
+}
+
+/// What brings it.
+fn got(backend: &BackendInfo) -> String {
+    let Some(recipe) = backend.recipe else {
+        return if backend.capabilities.embedded { "built in" } else { "by `--url` only" }.into();
+    };
+    let mut packages: Vec<&str> = Vec::new();
+    for program in recipe.programs {
+        match program.from {
+            Origin::Elsewhere(whose) => return words(whose),
+            Origin::ServersScript => return SCRIPT.into(),
+            Origin::Debian(names) => packages.extend(names.split(' ')),
+            Origin::Extension(_) => {}
+        }
+    }
+    packages.sort_unstable();
+    packages.dedup();
+    if recipe.jars.is_empty() { code(&format!("apt-get install {}", packages.join(" "))) } else { SCRIPT.into() }
 }
 
 /// How a database without an address comes to be.
@@ -67,6 +114,8 @@ fn describe(backend: &BackendInfo) -> Vec<String> {
     let c = &backend.capabilities;
     let mut rows: Vec<_> = backend.in_words().into_iter().map(|(what, is)| [words(what), words(&is)]).collect();
     rows.push(["acknowledged data".into(), format!("{}, unless a setting says otherwise", backend.promise)]);
+    rows.push(["versions met".into(), words(&backend.met_in_words())]);
+    rows.extend((!backend.writes_by.is_empty()).then(|| ["written by".into(), words(backend.writes_by)]));
     rows.push([
         "queries".into(),
         if c.stores { codes(Query::KINDS.iter().map(|(name, _)| *name)) } else { "none".into() },
