@@ -157,6 +157,7 @@ fn queries() -> Vec<Query> {
         by_tag(Some(BucketWidth::SECOND)),
         Query::TopDevices { devices: Devices::All, signal, aggregate: Aggregate::Mean, range, limit },
         Query::Consecutive { devices: Devices::All, signal, range, what: Consecutive::Gaps { longer_than_ns: 1 } },
+        Query::Consecutive { devices: Devices::All, signal, range, what: Consecutive::Differences { per_ns: None } },
     ]
 }
 

@@ -348,7 +348,7 @@ pub enum Query {
     Consecutive {
         /// Whose.
         devices: Devices,
-        /// The signal; points without a value of it are passed over.
+        /// The signal; points without a value of it are passed over, and so is, of differences, text that reads as no number.
         signal: SignalId,
         /// When: both values lie within.
         range: TimeRange,
@@ -387,7 +387,10 @@ impl Query {
             "figures of signals of the devices with each value of a tag together, also time bucket by time bucket",
         ),
         ("top_devices", "the devices with the greatest figure of a signal"),
-        ("consecutive", "gaps between consecutive values of a signal, device by device"),
+        (
+            "consecutive",
+            "what lies between consecutive values of a signal, device by device: gaps, differences or rates",
+        ),
         ("count", "how many points and values are stored"),
         ("newest_visible", "the newest point of one series"),
         ("scan", "every stored row"),

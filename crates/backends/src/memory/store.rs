@@ -196,10 +196,11 @@ impl Store {
                 let rows_of = figures.into_iter().map(|(device, figure)| (device, 0, vec![Value::F64(figure)]));
                 rows.figures(ValueType::F64, 1, rows_of)
             }
-            Query::Consecutive { devices, signal: _, range, what } => {
-                let points = self.select(devices, *range);
+            Query::Consecutive { devices, signal, range, what } => {
+                let mut points = self.select(devices, *range);
+                points.retain(|p| matches!(what, Consecutive::Gaps { .. }) || !p.number(*signal).is_nan());
                 let pairs = points.windows(2).filter(|pair| pair[0].device == pair[1].device);
-                let rows_of = pairs.filter_map(|pair| between(pair[0], pair[1], *what));
+                let rows_of = pairs.filter_map(|pair| between(pair[0], pair[1], *signal, *what));
                 rows.figures(what.value_type(), 1, rows_of)
             }
             Query::TotalBuckets { devices, signals, aggregates, range, width, newest } => {
@@ -228,12 +229,23 @@ fn less(a: &Point, b: &Point, signal: SignalId) -> bool {
 }
 
 /// What is asked about two consecutive points of a device; `None`: no row.
-fn between(earlier: &Point, later: &Point, what: Consecutive) -> Option<(u32, i64, Vec<Value<'static>>)> {
+#[expect(clippy::cast_precision_loss, reason = "a rate is f64")]
+fn between(
+    earlier: &Point,
+    later: &Point,
+    signal: SignalId,
+    what: Consecutive,
+) -> Option<(u32, i64, Vec<Value<'static>>)> {
     let apart_ns = i128::from(later.timestamp_ns) - i128::from(earlier.timestamp_ns);
     match what {
         Consecutive::Gaps { longer_than_ns } => {
             let length = Value::I64(i64::try_from(apart_ns).unwrap_or(i64::MAX));
             (apart_ns > longer_than_ns.into()).then(|| (earlier.device, earlier.timestamp_ns, vec![length]))
+        }
+        Consecutive::Differences { per_ns } => {
+            let times = per_ns.map_or(1.0, |per_ns| apart_ns as f64 / per_ns.get() as f64);
+            let change = Value::F64((later.number(signal) - earlier.number(signal)) / times);
+            (times != 0.0).then(|| (later.device, later.timestamp_ns, vec![change]))
         }
     }
 }

@@ -25,6 +25,7 @@ fn of(kind: OperationKind) -> &'static [&'static str] {
         OperationKind::NewestBuckets => &["signals", "devices", "aggregates", "width", "records"],
         OperationKind::TopDevices => &["signals", "devices", "window", "aggregates", "records"],
         OperationKind::Gaps => &["signals", "devices", "window", "longer_than"],
+        OperationKind::Differences => &["signals", "devices", "window", "per"],
         OperationKind::Dashboard => &["signals", "window"],
         OperationKind::Statement => &["signals", "window"],
         OperationKind::Write => &["devices", "datapoints"],
@@ -46,6 +47,7 @@ pub(super) fn check(config: &OperationConfig) -> Result<(), (String, String)> {
         ("below", config.below.is_some()),
         ("width", config.width != Auto::Auto),
         ("longer_than", config.longer_than != Auto::Auto),
+        ("per", config.per != Auto::Auto),
         ("aggregates", !config.aggregates.is_empty()),
         ("strategy", config.strategy != Auto::Auto),
     ];

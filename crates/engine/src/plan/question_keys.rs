@@ -11,6 +11,7 @@ use crate::{
 };
 use iotbench_core::{Aggregate, BucketWidth, Consecutive, Layout, Predicate, Schema, SignalId};
 use iotbench_cycle_finder::{CycleSearch, SearchError, SearchSpec, Strategy};
+use std::num::NonZeroU64;
 
 /// The most buckets of a device that one request asks for.
 const MAX_BUCKETS: u64 = 100_000;
@@ -67,6 +68,7 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         OperationKind::NewestBuckets => newest_buckets(context, config)?,
         OperationKind::TopDevices => top_devices(context, config)?,
         OperationKind::Gaps => gaps(context, config)?,
+        OperationKind::Differences => differences(context, config)?,
         OperationKind::CycleSearch => cycle(context, config)?,
         OperationKind::Statement => {
             Question::Statement(own_statement(context, config, signals(config, schema, |_| true)?)?)
@@ -143,6 +145,23 @@ fn gaps(context: Context<'_>, config: &OperationConfig) -> Result<Question, Fiel
     }
     let what = Consecutive::Gaps { longer_than_ns: longer_than.as_ns() };
     let (signals, devices) = (signals(config, context.schema, |_| true)?, whose(context, config)?);
+    Ok(Question::Consecutive { signals, what, devices, window_ns: config.window.as_ns() })
+}
+
+fn differences(context: Context<'_>, config: &OperationConfig) -> Result<Question, FieldError> {
+    let per_ns = config.per.set().map(|per| NonZeroU64::new(per.as_ns()));
+    if per_ns == Some(None) {
+        return Err(("per".into(), "in no time nothing changes: write a longer one, or leave it out".into()));
+    }
+    let (signals, devices) = (numbers(config, context.schema)?, whose(context, config)?);
+    let is_text = |id: &&SignalId| {
+        context.schema.signals().get(usize::from(**id)).is_some_and(|signal| !signal.value_type.is_number())
+    };
+    if let Some(signal) = signals.iter().find(is_text).and_then(|&id| context.schema.signals().get(usize::from(id))) {
+        let message = format!("{} is text, of which there are no differences: leave it out", signal.name);
+        return Err(("signals".into(), message));
+    }
+    let what = Consecutive::Differences { per_ns: per_ns.flatten() };
     Ok(Question::Consecutive { signals, what, devices, window_ns: config.window.as_ns() })
 }
 

@@ -50,6 +50,8 @@ words! {
         TopDevices = "top_devices",
         /// Gaps between consecutive values of a signal.
         Gaps = "gaps",
+        /// How much consecutive values of a signal differ, or the rates of change.
+        Differences = "differences",
         /// Last, least, mean and greatest value of each sensor.
         Dashboard = "dashboard",
         /// Asks what the user wrote in the database's own language.
@@ -257,6 +259,9 @@ pub struct OperationConfig {
     /// Gaps: consecutive values that are further apart than this; `auto`: not said.
     #[serde(default)]
     pub longer_than: Auto<Span>,
+    /// Differences: how much a value changes in so much time; `auto`: the plain difference.
+    #[serde(default)]
+    pub per: Auto<Span>,
     /// Figures, time buckets, devices with the greatest figure: `first`, `last`, `min`, `mean`, `max`, `sum`, `count` of each
     /// signal; none: `mean`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

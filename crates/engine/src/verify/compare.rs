@@ -155,9 +155,13 @@ impl Compare<'_> {
                 let figures = groups::of_each(self.truth, &devices, (&[signal], &[aggregate]), range, None);
                 self.top(figures, (signal, aggregate), limit)
             }
-            Query::Consecutive { devices, range, what, .. } => match what {
+            Query::Consecutive { devices, signal, range, what } => match what {
                 Consecutive::Gaps { longer_than_ns } => {
                     consecutive::gaps(self.truth, self.answer, (&devices, range), longer_than_ns)
+                }
+                Consecutive::Differences { per_ns } => {
+                    let of = (signal, per_ns);
+                    consecutive::differences(self.truth, self.answer, (&devices, range), of, self.exactness)
                 }
             },
             Query::Count => self.count(),

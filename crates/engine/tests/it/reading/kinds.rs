@@ -222,6 +222,17 @@ fn gaps_between_consecutive_values() {
 }
 
 #[test]
+fn differences_between_consecutive_values_and_rates() {
+    let differences = |rest: &str| format!("{{ kind = \"differences\", window = \"1s\"{rest} }}");
+    every_layout_answers(PMU, 4, 300, &differences(""), &[]);
+    every_layout_answers(PMU, 4, 300, &differences(", per = \"1m\", devices = \"all\""), &[]);
+    let text = profile(PMU, 4, 300, CLOSED, &differences(", devices = 3"));
+    let outcome = run_on(backend("memory"), &text, &["operations=10", "per=1s"]);
+    assert_right(&outcome, "a rate by --set");
+    assert!((1400..=1500).contains(&outcome.measured.unwrap().counts.rows_read), "each but the first of a device");
+}
+
+#[test]
 fn an_open_loop_asks_as_its_schedule_says() {
     let group = "load = { model = \"open\", rate = 200 }";
     let text = profile(PMU, 4, 300, group, r#"{ kind = "read_signal", window = "1s" }"#);
@@ -301,6 +312,11 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
             "asks of no devices together",
         ),
         (refused(10, r#"{ kind = "figures", longer_than = "1s" }"#, &[]), "longer_than: figures does not go by it"),
+        (
+            refused(10, r#"{ kind = "differences", per = "0s" }"#, &[]),
+            "per: in no time nothing changes: write a longer one",
+        ),
+        (refused(10, r#"{ kind = "gaps", per = "1s" }"#, &[]), "per: gaps does not go by it, but by"),
         (refused(10, r#"{ kind = "newest_buckets", records = 5 }"#, &[]), "width: write how long a bucket is"),
         (refused(10, r#"{ kind = "newest_buckets", width = "1s", records = 200000 }"#, &[]), "records"),
         (refused(10, r#"{ kind = "newest_buckets", width = "1s", aggregates = ["last"] }"#, &[]), "not the last value"),
@@ -313,4 +329,7 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
     let text = profile(WEATHER, 1, 400, CLOSED, r#"{ kind = "buckets", window = "2h" }"#);
     let error = try_plan(&text, &[], backend("memory"), Path::new("/nowhere")).unwrap_err().to_string();
     assert!(error.contains("none of them is a number"), "{error}");
+    let text = profile(WEATHER, 1, 400, CLOSED, r#"{ kind = "differences", window = "2h", signals = ["*"] }"#);
+    let error = try_plan(&text, &[], backend("memory"), Path::new("/nowhere")).unwrap_err().to_string();
+    assert!(error.contains("is text, of which there are no differences"), "{error}");
 }
