@@ -158,6 +158,7 @@ fn queries() -> Vec<Query> {
         Query::TopDevices { devices: Devices::All, signal, aggregate: Aggregate::Mean, range, limit },
         Query::Consecutive { devices: Devices::All, signal, range, what: Consecutive::Gaps { longer_than_ns: 1 } },
         Query::Consecutive { devices: Devices::All, signal, range, what: Consecutive::Differences { per_ns: None } },
+        Query::Consecutive { devices: Devices::All, signal, range, what: Consecutive::TimeWeightedMean },
     ]
 }
 

@@ -22,6 +22,10 @@ pub struct Pairs<'a> {
     answer: Answer<'a>,
     what: Consecutive,
     previous: Option<Previous>,
+    /// When the first value of the device was.
+    first: i64,
+    /// The values of the device, each by how long it lasted.
+    weighted: f64,
 }
 
 /// The value before.
@@ -36,14 +40,15 @@ struct Previous {
 impl<'a> Pairs<'a> {
     /// What is asked about the values that will come.
     pub fn new(what: Consecutive, sink: &'a mut dyn Sink) -> Self {
-        Self { answer: Answer::new(sink, [what.value_type()]), what, previous: None }
+        Self { answer: Answer::new(sink, [what.value_type()]), what, previous: None, first: 0, weighted: 0.0 }
     }
 
     /// Ends the answer, of which the values took so many bytes.
     ///
     /// # Errors
     /// The sink's.
-    pub fn finish(self, bytes: u64) -> Result<Reply, Error> {
+    pub fn finish(mut self, bytes: u64) -> Result<Reply, Error> {
+        self.end_device()?;
         self.answer.finish(bytes, ComputedBy::Client)
     }
 
@@ -65,6 +70,23 @@ impl<'a> Pairs<'a> {
                 let rate = difference / (apart_ns as f64 / per_ns.get() as f64);
                 self.answer.figures_at(later.device, later.time, [Some(rate)])
             }
+            Consecutive::TimeWeightedMean => {
+                self.weighted += earlier.number * apart_ns as f64;
+                Ok(())
+            }
+        }
+    }
+
+    /// The last value of a device has come, if there is one.
+    #[expect(clippy::cast_precision_loss, reason = "a mean is f64")]
+    fn end_device(&mut self) -> Result<(), Error> {
+        match self.previous.take() {
+            Some(Previous { device, time, number }) if self.what == Consecutive::TimeWeightedMean => {
+                let apart_ns = time.abs_diff(self.first);
+                let mean = if apart_ns == 0 { number } else { self.weighted / apart_ns as f64 };
+                self.answer.figures(device, [Some(mean)])
+            }
+            _ => Ok(()),
         }
     }
 
@@ -72,7 +94,7 @@ impl<'a> Pairs<'a> {
     fn number(&self, value: Option<Value<'_>>) -> Option<f64> {
         match self.what {
             Consecutive::Gaps { .. } => value.map(|_| 0.0),
-            Consecutive::Differences { .. } => value?.as_f64(),
+            Consecutive::Differences { .. } | Consecutive::TimeWeightedMean => value?.as_f64(),
         }
     }
 }
@@ -83,9 +105,14 @@ impl Sink for Pairs<'_> {
             let value = chunk.columns.first().and_then(|column| column.get(row));
             let Some(number) = self.number(value) else { continue };
             let later = Previous { device, time, number };
-            if let Some(earlier) = self.previous.replace(later).filter(|earlier| earlier.device == device) {
-                self.pair(earlier, later)?;
+            match self.previous.filter(|earlier| earlier.device == device) {
+                Some(earlier) => self.pair(earlier, later)?,
+                None => {
+                    self.end_device()?;
+                    (self.first, self.weighted) = (time, 0.0);
+                }
             }
+            self.previous = Some(later);
         }
         Ok(())
     }
@@ -146,5 +173,15 @@ mod tests {
         let differences = |per_ns| answered(Consecutive::Differences { per_ns: NonZeroU64::new(per_ns) }, &VALUES);
         assert_eq!(differences(0), [(1, 5, 1.0), (1, 15, -2.0), (1, 20, 3.0), (2, 91, -0.5)]);
         assert_eq!(differences(5), [(1, 15, -1.0), (1, 20, 3.0), (2, 91, -2.5)]);
+    }
+
+    #[test]
+    fn a_value_counts_as_long_as_it_lasted_and_the_last_one_of_one_time_is_the_mean() {
+        let means = |values: &[_]| answered(Consecutive::TimeWeightedMean, values);
+        // 3 for 10 and 1 for 5, then 7 for 1.
+        assert_eq!(means(&VALUES), [(1, 0, 35.0 / 15.0), (2, 0, 7.0)]);
+        assert_eq!(means(&VALUES[..2]), [(1, 0, 3.0)]);
+        assert_eq!(means(&VALUES[5..6]), [(2, 0, 7.0)]);
+        assert_eq!(means(&[]), []);
     }
 }

@@ -99,6 +99,7 @@ pub(crate) fn agree(query: &Query, got: &Rows, expected: &Rows, everything: &Row
         Query::Consecutive { what: Consecutive::Differences { per_ns }, .. } => {
             2.0 * greatest * factor(*per_ns, everything)
         }
+        Query::Consecutive { what: Consecutive::TimeWeightedMean, .. } => greatest,
         _ => 0.0,
     };
     let same_value = |got: &Option<Owned>, expected: &Option<Owned>| match (got, expected) {

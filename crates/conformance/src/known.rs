@@ -170,6 +170,8 @@ fn number_answers() -> Vec<(Query, Vec<Row>)> {
             ),
             vec![row(0, at(3), &[0.0]), row(1, at(3), &[15.0])],
         ),
+        (between(range, Consecutive::TimeWeightedMean), vec![row(0, 0, &[11.0 / 3.0]), row(1, 0, &[1.0])]),
+        (between(TimeRange::half_open(at(4), at(5)), Consecutive::TimeWeightedMean), vec![row(0, 0, &[8.0])]),
         (of_all(Some(1)), {
             let second = ORIGIN_NS + 1_000_000_000;
             vec![row(0, second, &[6.0, 24.0]), row(0, second, &[3.0, 3.0])]

@@ -128,6 +128,7 @@ pub(crate) fn of_nothing() -> Vec<Query> {
         Query::TopDevices { devices: Devices::All, signal: 0, aggregate: Aggregate::Mean, range, limit: 3 },
         gaps(Devices::All, 0, range, 0),
         differences(Devices::All, 0, range, 0),
+        time_weighted_mean(Devices::All, 0, range),
         Query::TotalBuckets {
             devices: Devices::All,
             signals: vec![0],
@@ -398,6 +399,10 @@ fn differences(devices: Devices, signal: SignalId, range: TimeRange, per_ns: u64
     Query::Consecutive { devices, signal, range, what: Consecutive::Differences { per_ns: NonZeroU64::new(per_ns) } }
 }
 
+fn time_weighted_mean(devices: Devices, signal: SignalId, range: TimeRange) -> Query {
+    Query::Consecutive { devices, signal, range, what: Consecutive::TimeWeightedMean }
+}
+
 /// Of the last signal, which has every type; each tenth gap is one unit of time, the others are of 111 ms.
 fn consecutive(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
     let signal = SignalId::try_from(dataset.schema.width() - 1).unwrap_or(SignalId::MAX);
@@ -411,6 +416,12 @@ fn consecutive(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
         differences(Devices::All, signal, part, 0),
         differences(last(), 0, TimeRange::ALL, 1_000_000),
         differences(Devices::Some(vec![0, 4711]), signal, part, 60_000_000_000),
+        time_weighted_mean(Devices::All, signal, part),
+        time_weighted_mean(
+            Devices::Some(vec![0, 4711]),
+            0,
+            TimeRange { from: Included(times[3]), to: Included(times[3]) },
+        ),
     ]
 }
 

@@ -20,6 +20,9 @@ pub enum Consecutive {
         /// time between them is.
         per_ns: Option<NonZeroU64>,
     },
+    /// The mean of all as numbers, each weighted by the time until the next one, so that the last one has no weight: a row a device,
+    /// of time 0. Where no time lies between them it is the last one.
+    TimeWeightedMean,
 }
 
 impl Consecutive {
@@ -28,7 +31,7 @@ impl Consecutive {
     pub fn value_type(self) -> ValueType {
         match self {
             Self::Gaps { .. } => ValueType::I64,
-            Self::Differences { .. } => ValueType::F64,
+            Self::Differences { .. } | Self::TimeWeightedMean => ValueType::F64,
         }
     }
 }

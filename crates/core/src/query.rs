@@ -348,7 +348,7 @@ pub enum Query {
     Consecutive {
         /// Whose.
         devices: Devices,
-        /// The signal; points without a value of it are passed over, and so is, of differences, text that reads as no number.
+        /// The signal; points without a value of it are passed over, and so is, but for gaps, text that reads as no number.
         signal: SignalId,
         /// When: both values lie within.
         range: TimeRange,
@@ -389,7 +389,7 @@ impl Query {
         ("top_devices", "the devices with the greatest figure of a signal"),
         (
             "consecutive",
-            "what lies between consecutive values of a signal, device by device: gaps, differences or rates",
+            "what lies between consecutive values of a signal, device by device: gaps, differences or rates, the time-weighted mean",
         ),
         ("count", "how many points and values are stored"),
         ("newest_visible", "the newest point of one series"),

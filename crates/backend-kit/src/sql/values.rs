@@ -47,6 +47,15 @@ impl Values<'_> {
                      {time} - lag({time}) OVER w AS apart, row_number() OVER w AS place {window}) AS pairs WHERE {pairs} ORDER BY {device}place"
                 )
             }
+            // Of the last value nobody knows how long it lasted.
+            Consecutive::TimeWeightedMean => {
+                let by = self.device.unwrap_or("1");
+                format!(
+                    "SELECT {device}CAST(0 AS BIGINT), coalesce(sum(number * apart) / nullif(sum(apart) * {one}, 0), \
+                     max(CASE WHEN apart IS NULL THEN number END)) FROM (SELECT {device}{number} * {one} AS number, \
+                     lead({time}) OVER w - {time} AS apart {window}) AS pairs GROUP BY {by} ORDER BY {by}"
+                )
+            }
         }
     }
 }
@@ -72,6 +81,9 @@ mod tests {
              ts - lag(ts) OVER w AS apart, row_number() OVER w AS place FROM t WHERE a IS NOT NULL \
              WINDOW w AS (PARTITION BY device ORDER BY ts, _rowid_)) AS pairs WHERE apart > 0 ORDER BY device, place"
         );
+        let mean = |device| of(device).between(Consecutive::TimeWeightedMean);
+        assert!(mean(None).ends_with(" AS pairs GROUP BY 1 ORDER BY 1"), "of no value there is no row");
+        assert!(mean(Some("device")).ends_with(" AS pairs GROUP BY device ORDER BY device"));
         let plain = of(None).between(Consecutive::Differences { per_ns: None });
         assert!(
             plain.starts_with("SELECT at, change FROM ") && plain.ends_with("WHERE apart IS NOT NULL ORDER BY place")

@@ -25,6 +25,7 @@ fn of(kind: OperationKind) -> &'static [&'static str] {
         OperationKind::NewestBuckets => &["signals", "devices", "aggregates", "width", "records"],
         OperationKind::TopDevices => &["signals", "devices", "window", "aggregates", "records"],
         OperationKind::Gaps => &["signals", "devices", "window", "longer_than"],
+        OperationKind::TimeWeightedMean => &["signals", "devices", "window"],
         OperationKind::Differences => &["signals", "devices", "window", "per"],
         OperationKind::Dashboard => &["signals", "window"],
         OperationKind::Statement => &["signals", "window"],

@@ -69,6 +69,10 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         OperationKind::TopDevices => top_devices(context, config)?,
         OperationKind::Gaps => gaps(context, config)?,
         OperationKind::Differences => differences(context, config)?,
+        OperationKind::TimeWeightedMean => {
+            let (signals, devices) = (without_text(context, config)?, whose(context, config)?);
+            Question::Consecutive { signals, what: Consecutive::TimeWeightedMean, devices, window_ns }
+        }
         OperationKind::CycleSearch => cycle(context, config)?,
         OperationKind::Statement => {
             Question::Statement(own_statement(context, config, signals(config, schema, |_| true)?)?)
@@ -153,16 +157,21 @@ fn differences(context: Context<'_>, config: &OperationConfig) -> Result<Questio
     if per_ns == Some(None) {
         return Err(("per".into(), "in no time nothing changes: write a longer one, or leave it out".into()));
     }
-    let (signals, devices) = (numbers(config, context.schema)?, whose(context, config)?);
-    let is_text = |id: &&SignalId| {
-        context.schema.signals().get(usize::from(**id)).is_some_and(|signal| !signal.value_type.is_number())
-    };
-    if let Some(signal) = signals.iter().find(is_text).and_then(|&id| context.schema.signals().get(usize::from(id))) {
-        let message = format!("{} is text, of which there are no differences: leave it out", signal.name);
-        return Err(("signals".into(), message));
-    }
+    let (signals, devices) = (without_text(context, config)?, whose(context, config)?);
     let what = Consecutive::Differences { per_ns: per_ns.flatten() };
     Ok(Question::Consecutive { signals, what, devices, window_ns: config.window.as_ns() })
+}
+
+/// The signals that the profile names, each of which has to be a number.
+fn without_text(context: Context<'_>, config: &OperationConfig) -> Result<Vec<SignalId>, FieldError> {
+    let signals = numbers(config, context.schema)?;
+    let mut named = signals.iter().filter_map(|&id| context.schema.signals().get(usize::from(id)));
+    match named.find(|signal| !signal.value_type.is_number()) {
+        Some(text) => {
+            Err(("signals".into(), format!("{} is text, and {} are of numbers: leave it out", text.name, config.kind)))
+        }
+        None => Ok(signals),
+    }
 }
 
 fn predicate(config: &OperationConfig) -> Result<Predicate, FieldError> {

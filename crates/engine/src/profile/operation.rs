@@ -52,6 +52,8 @@ words! {
         Gaps = "gaps",
         /// How much consecutive values of a signal differ, or the rates of change.
         Differences = "differences",
+        /// The mean of the values of a signal, each weighted by how long it lasted.
+        TimeWeightedMean = "time_weighted_mean",
         /// Last, least, mean and greatest value of each sensor.
         Dashboard = "dashboard",
         /// Asks what the user wrote in the database's own language.

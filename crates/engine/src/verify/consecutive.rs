@@ -3,6 +3,8 @@
 
 use super::{
     exactness::Exactness,
+    figure::Bounds,
+    groups::ExpectedFigures,
     truth::{Row, Truth},
 };
 use crate::read::KeptAnswer;
@@ -222,5 +224,87 @@ impl Differences<'_> {
     #[expect(clippy::cast_precision_loss, reason = "a rate is f64")]
     fn times(&self, before_ns: i64, ns: i64) -> f64 {
         self.per_ns.map_or(1.0, |per_ns| per_ns.get() as f64 / ns.abs_diff(before_ns) as f64)
+    }
+}
+
+/// The time-weighted mean of each device. Beside writes it lies between the least and the greatest value that may be there.
+pub(super) fn time_weighted_means(
+    truth: &mut Truth,
+    (devices, range): (&Devices, TimeRange),
+    signal: SignalId,
+) -> Vec<ExpectedFigures> {
+    let devices = truth.devices(devices);
+    let mean_of = |device: u32| {
+        let mut mean = None;
+        let _ = truth.walk(&[device], range, &mut |row| {
+            if let Some(number) = row.number(signal) {
+                let mean: &mut TimeWeighted = mean.get_or_insert_with(|| TimeWeighted::new(row.timestamp_ns, number));
+                mean.take(row.timestamp_ns, number, row.certain);
+            }
+            ControlFlow::Continue(())
+        });
+        mean.map(|mean| ExpectedFigures {
+            device,
+            timestamp_ns: 0,
+            certain: mean.has_certain,
+            values: vec![mean.bounds()],
+        })
+    };
+    devices.into_iter().filter_map(mean_of).collect()
+}
+
+/// Values of one device, each by how long it lasted.
+struct TimeWeighted {
+    first_ns: i64,
+    last: (i64, f64),
+    sum: f64,
+    /// The same of their magnitudes.
+    magnitude: f64,
+    least: f64,
+    greatest: f64,
+    count: f64,
+    has_certain: bool,
+    has_possible: bool,
+}
+
+impl TimeWeighted {
+    /// Of nothing yet, before this value comes.
+    fn new(first_ns: i64, number: f64) -> Self {
+        Self {
+            first_ns,
+            last: (first_ns, number),
+            sum: 0.0,
+            magnitude: 0.0,
+            least: number,
+            greatest: number,
+            count: 0.0,
+            has_certain: false,
+            has_possible: false,
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a weight is f64")]
+    fn take(&mut self, ns: i64, number: f64, certain: bool) {
+        let (before_ns, before) = self.last;
+        let lasted = ns.abs_diff(before_ns) as f64;
+        self.sum += before * lasted;
+        self.magnitude += before.abs() * lasted;
+        self.last = (ns, number);
+        (self.least, self.greatest) = (self.least.min(number), self.greatest.max(number));
+        self.count += 1.0;
+        self.has_certain |= certain;
+        self.has_possible |= !certain;
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a weight is f64")]
+    fn bounds(&self) -> Bounds {
+        let (last_ns, last) = self.last;
+        let (least, greatest, count) = (self.least, self.greatest, self.count);
+        if self.has_possible {
+            return Bounds { least, greatest, magnitude: least.abs().max(greatest.abs()), count };
+        }
+        let all = last_ns.abs_diff(self.first_ns) as f64;
+        let (mean, magnitude) = if all > 0.0 { (self.sum / all, self.magnitude / all) } else { (last, last.abs()) };
+        Bounds { least: mean, greatest: mean, magnitude, count }
     }
 }

@@ -95,6 +95,7 @@ fn queries(from_ns: i64) -> Vec<Query> {
         gaps(20_000_000, TimeRange::ALL),
         gaps(50_000_000, since),
         differences(None, since),
+        Query::Consecutive { devices: Devices::All, signal: 1, range: since, what: Consecutive::TimeWeightedMean },
         differences(NonZeroU64::new(1_000_000_000), TimeRange::ALL),
         top(Aggregate::Mean, since),
         top(Aggregate::Count, since),
