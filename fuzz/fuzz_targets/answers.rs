@@ -182,6 +182,8 @@ fn queries() -> Vec<Query> {
         Query::Consecutive { devices: Devices::All, signal, range, what: Consecutive::Gaps { longer_than_ns: 1 } },
         Query::Aggregates { devices: Devices::All, signals: vec![0, 1], aggregates: percentiles(), range },
         percentiles_of_buckets,
+        Query::Consecutive { devices: Devices::All, signal, range, what: Consecutive::Differences { per_ns: None } },
+        Query::Consecutive { devices: Devices::All, signal, range, what: Consecutive::TimeWeightedMean },
     ]
 }
 

@@ -1,4 +1,8 @@
-//! What the SQL of several databases says alike: figures over groups of rows.
+//! What the SQL of several databases says alike: figures over groups of rows, and what lies between consecutive ones.
+
+mod values;
+
+pub use values::Values;
 
 use crate::{ask::What, grouped_by::GroupedBy, percentile::is_among};
 use iotbench_core::{Aggregate, BucketWidth};

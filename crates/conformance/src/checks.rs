@@ -8,9 +8,10 @@ use crate::{
     subject::{Check, Failure, Session, Subject, ask, ensure},
 };
 use iotbench_core::{
-    Applied, Backend, Batch, Cause, Database, Duplicates, Name, OpenRequest, Query, Registry, Run, Schema, Settings,
-    Target, Value, ValueType,
+    Applied, Backend, Batch, Cause, Consecutive, Database, Devices, Duplicates, Name, OpenRequest, Query, Registry,
+    Run, Schema, Settings, Target, TimeRange, Value, ValueType,
 };
+use std::num::NonZeroU64;
 
 /// Makes all checks that apply.
 pub(crate) async fn all(subject: &Subject<'_>, outcomes: &mut Vec<Outcome>) {
@@ -216,6 +217,17 @@ async fn duplicates(subject: &Subject<'_>) -> Check {
     let stored: Vec<_> = rows.0.iter().flat_map(|row| row.values.clone()).collect();
     let expected: Vec<_> = values.iter().map(|&v| Some(Owned::F64(v))).collect();
     ensure(stored == expected, || format!("{stored:?} is stored and not {expected:?}"))?;
+    // Of equal times the one that was stored first is before the other, and there is no rate over no time.
+    let steps: Vec<_> = values.windows(2).map(|pair| Some(Owned::F64(pair[1] - pair[0]))).collect();
+    let times = if subject.capabilities().duplicates == Duplicates::Reject { 2 } else { 3 };
+    for (per_ns, rows) in [(None, steps.len()), (NonZeroU64::new(1_000_000), times - 1)] {
+        let (devices, what) = (Devices::All, Consecutive::Differences { per_ns });
+        let query = Query::Consecutive { devices, signal: 0, range: TimeRange::ALL, what };
+        let (got, _) = ask(&mut *session.reader().await?, &query).await?;
+        let changes: Vec<_> = got.0.iter().flat_map(|row| row.values.clone()).collect();
+        let is_right = changes.len() == rows && (per_ns.is_some() || changes == steps);
+        ensure(is_right, || format!("{query:?} is answered with {changes:?}"))?;
+    }
     drop(writer);
     Ok(session.database.drop_created().await?)
 }

@@ -8,7 +8,7 @@ use crate::{
 use iotbench_core::{
     Aggregate, CHUNK_ROWS, Capabilities, Cause, Chunk, Consecutive, Domain, Error, Layout, Query, Schema, ValueType,
 };
-use std::cmp::Reverse;
+use std::{cmp::Reverse, num::NonZeroU64};
 
 /// The greatest relative error of a figure.
 const FIGURE_ERROR: f64 = 1e-9;
@@ -84,11 +84,25 @@ impl<'a> Exactness<'a> {
         Self { capabilities, figures_are_decimal: is_json && has_f32 }
     }
 
+    /// Whether the difference of two values agrees with the expected one: it may lose digits. `most`: the greatest that any may be.
+    fn same_difference(&self, got: &Owned, expected: &Owned, most: f64) -> bool {
+        self.same_figure(got, expected, most) || got.is_within(expected, FIGURE_ERROR * most)
+    }
+
     /// Whether a figure over what is stored agrees with the expected one. `greatest`: the greatest that such a figure may be.
     fn same_figure(&self, got: &Owned, expected: &Owned, greatest: f64) -> bool {
         got.is_near(expected, FIGURE_ERROR)
             || self.figures_are_decimal && got.is_within(expected, DECIMAL_ERROR * greatest)
     }
+}
+
+/// By what a difference is multiplied at most where it is one in so much time.
+#[expect(clippy::cast_precision_loss, reason = "how near two floats are is told by a float")]
+fn factor(per_ns: Option<NonZeroU64>, everything: &Rows) -> f64 {
+    let pairs = everything.0.windows(2).filter(|pair| pair[0].device == pair[1].device);
+    let apart_ns = pairs.map(|pair| pair[1].timestamp_ns.abs_diff(pair[0].timestamp_ns));
+    let nearest_ns = apart_ns.filter(|&apart_ns| apart_ns > 0).min().unwrap_or(1);
+    per_ns.map_or(1.0, |per_ns| per_ns.get() as f64 / nearest_ns as f64)
 }
 
 /// Holds the rows of an answer against those of the oracle.
@@ -101,6 +115,13 @@ pub(crate) fn agree(
 ) -> Check {
     let Everything { rows: everything, greatest } = everything;
     let greatest = *greatest;
+    let greatest_difference = match query {
+        Query::Consecutive { what: Consecutive::Differences { per_ns }, .. } => {
+            2.0 * greatest * factor(*per_ns, everything)
+        }
+        Query::Consecutive { what: Consecutive::TimeWeightedMean, .. } => greatest,
+        _ => 0.0,
+    };
     let same_value = |got: &Option<Owned>, expected: &Option<Owned>| match (got, expected) {
         (Some(got), Some(expected)) => match query {
             Query::Aggregates { aggregates, .. }
@@ -116,6 +137,7 @@ pub(crate) fn agree(
             Query::Filled { of, .. } if let Query::Buckets { aggregates, .. } = &**of => {
                 exactness.same_figure(got, expected, greatest * terms(aggregates, everything))
             }
+            Query::Consecutive { .. } => exactness.same_difference(got, expected, greatest_difference),
             Query::MaxOfFirst { .. } => exactness.same_figure(got, expected, greatest),
             _ => same(got, expected, greatest, exactness.capabilities),
         },

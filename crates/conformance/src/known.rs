@@ -10,7 +10,10 @@ use iotbench_core::{
     Aggregate, Batch, BucketWidth, ComputedBy, Consecutive, Devices, Direction, Predicate, Query, Run, Schema,
     TimeRange, Value, ValueType,
 };
-use std::ops::Bound::{Excluded, Included};
+use std::{
+    num::NonZeroU64,
+    ops::Bound::{Excluded, Included},
+};
 
 /// The time of the n-th step: five of them are two seconds.
 const fn at(step: i64) -> i64 {
@@ -157,6 +160,19 @@ fn number_answers() -> Vec<(Query, Vec<Row>)> {
             vec![gap(0, 1, 1), gap(0, 2, 1), gap(0, 3, 1), gap(1, 2, 1)],
         ),
         (between(range, Consecutive::Gaps { longer_than_ns: 400_000_000 }), vec![]),
+        (
+            between(range, Consecutive::Differences { per_ns: None }),
+            vec![row(0, at(2), &[-2.0]), row(0, at(3), &[0.0]), row(0, at(4), &[5.0]), row(1, at(3), &[6.0])],
+        ),
+        (
+            between(
+                TimeRange::half_open(at(2), at(4)),
+                Consecutive::Differences { per_ns: NonZeroU64::new(1_000_000_000) },
+            ),
+            vec![row(0, at(3), &[0.0]), row(1, at(3), &[15.0])],
+        ),
+        (between(range, Consecutive::TimeWeightedMean), vec![row(0, 0, &[11.0 / 3.0]), row(1, 0, &[1.0])]),
+        (between(TimeRange::half_open(at(4), at(5)), Consecutive::TimeWeightedMean), vec![row(0, 0, &[8.0])]),
         (of_all(Some(1)), {
             let second = ORIGIN_NS + 1_000_000_000;
             vec![row(0, second, &[6.0, 24.0]), row(0, second, &[3.0, 3.0])]
@@ -195,6 +211,12 @@ pub(crate) async fn numeric_texts(subject: &Subject<'_>) -> Check {
     let text =
         |step, text: &str| Row { device: 0, timestamp_ns: at(step), values: vec![Some(Owned::Text(text.into()))] };
     let nearest = |predicate, direction| Query::Nearest { device: 0, signal: 0, predicate, direction };
+    let differences = Query::Consecutive {
+        devices: Devices::All,
+        signal: 0,
+        range: TimeRange::ALL,
+        what: Consecutive::Differences { per_ns: None },
+    };
     let figures = Query::Aggregates {
         devices: Devices::All,
         signals: vec![0],
@@ -206,6 +228,7 @@ pub(crate) async fn numeric_texts(subject: &Subject<'_>) -> Check {
         (Query::Minimum { device: 0, signal: 0, range: TimeRange::ALL }, vec![text(1, "9")]),
         (nearest(Predicate::Below(9.75), Direction::FirstAfter(at(0) - 1)), vec![text(1, "9")]),
         (nearest(Predicate::Above(9.75), Direction::LastBefore(at(9))), vec![text(0, "10")]),
+        (differences, vec![row(0, at(1), &[-1.0]), row(0, at(2), &[0.5])]),
         (figures, vec![row(0, 0, &[9.5]), row(0, 0, &[9.0]), row(0, 0, &[9.5]), row(0, 0, &[10.0])]),
     ];
     hold(subject, &schema, 1, batch, answers).await

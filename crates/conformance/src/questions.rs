@@ -7,7 +7,10 @@ use crate::{
 use iotbench_core::{
     Aggregate, BucketWidth, Consecutive, Devices, Direction, Fill, Predicate, Query, SignalId, TagId, Tagged, TimeRange,
 };
-use std::ops::Bound::{self, Excluded, Included, Unbounded};
+use std::{
+    num::NonZeroU64,
+    ops::Bound::{self, Excluded, Included, Unbounded},
+};
 
 /// The questions about a dataset, by the name of the check that they belong to.
 pub(crate) fn about(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
@@ -143,6 +146,8 @@ pub(crate) fn of_nothing() -> Vec<Query> {
         Query::Buckets { devices: Devices::All, signals: vec![0], aggregates: FIGURES.to_vec(), range, width: SECOND },
         Query::TopDevices { devices: Devices::All, signal: 0, aggregate: Aggregate::Mean, range, limit: 3 },
         gaps(Devices::All, 0, range, 0),
+        differences(Devices::All, 0, range, 0),
+        time_weighted_mean(Devices::All, 0, range),
         Query::TotalBuckets {
             devices: Devices::All,
             signals: vec![0],
@@ -498,6 +503,15 @@ fn gaps(devices: Devices, signal: SignalId, range: TimeRange, longer_than_ns: u6
     Query::Consecutive { devices, signal, range, what: Consecutive::Gaps { longer_than_ns } }
 }
 
+/// `per_ns`: 0 for the plain difference.
+fn differences(devices: Devices, signal: SignalId, range: TimeRange, per_ns: u64) -> Query {
+    Query::Consecutive { devices, signal, range, what: Consecutive::Differences { per_ns: NonZeroU64::new(per_ns) } }
+}
+
+fn time_weighted_mean(devices: Devices, signal: SignalId, range: TimeRange) -> Query {
+    Query::Consecutive { devices, signal, range, what: Consecutive::TimeWeightedMean }
+}
+
 /// Of the last signal, which has every type; each tenth gap is one unit of time, the others are of 111 ms.
 fn consecutive(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
     let signal = SignalId::try_from(dataset.schema.width() - 1).unwrap_or(SignalId::MAX);
@@ -508,6 +522,15 @@ fn consecutive(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
         gaps(last(), signal, TimeRange::ALL, 0),
         gaps(last(), 0, part, 3_600_000_000_000),
         gaps(Devices::Some(vec![0, 4711]), 0, part, 50_000_000),
+        differences(Devices::All, signal, part, 0),
+        differences(last(), 0, TimeRange::ALL, 1_000_000),
+        differences(Devices::Some(vec![0, 4711]), signal, part, 60_000_000_000),
+        time_weighted_mean(Devices::All, signal, part),
+        time_weighted_mean(
+            Devices::Some(vec![0, 4711]),
+            0,
+            TimeRange { from: Included(times[3]), to: Included(times[3]) },
+        ),
     ]
 }
 

@@ -371,7 +371,7 @@ pub enum Query {
     Consecutive {
         /// Whose.
         devices: Devices,
-        /// The signal; points without a value of it are passed over.
+        /// The signal; points without a value of it are passed over, and so is, but for gaps, text that reads as no number.
         signal: SignalId,
         /// When: both values lie within.
         range: TimeRange,
@@ -421,10 +421,13 @@ impl Query {
             "having",
             "of figures or newest points those that meet a condition, or how many time buckets of each device do",
         ),
-        ("consecutive", "gaps between consecutive values of a signal, device by device"),
         (
             "filled",
             "time buckets of each device, also those that hold no point: with nothing, the value before or one between",
+        ),
+        (
+            "consecutive",
+            "what lies between consecutive values of a signal, device by device: gaps, differences or rates, the time-weighted mean",
         ),
         ("count", "how many points and values are stored"),
         ("newest_visible", "the newest point of one series"),

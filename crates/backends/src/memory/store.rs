@@ -270,11 +270,10 @@ impl Store {
                 let rows_of = figures.into_iter().map(|(device, figure)| (device, 0, vec![Value::F64(figure)]));
                 rows.figures(ValueType::F64, 1, rows_of)
             }
-            Query::Consecutive { devices, signal: _, range, what } => {
-                let points = self.select(devices, *range);
-                let pairs = points.windows(2).filter(|pair| pair[0].device == pair[1].device);
-                let rows_of = pairs.filter_map(|pair| between(pair[0], pair[1], *what));
-                rows.figures(what.value_type(), 1, rows_of)
+            Query::Consecutive { devices, signal, range, what } => {
+                let mut points = self.select(devices, *range);
+                points.retain(|p| matches!(what, Consecutive::Gaps { .. }) || !p.number(*signal).is_nan());
+                rows.consecutive(&points, *signal, *what)
             }
             Query::TotalBuckets { devices, signals, aggregates, range, width, newest } => {
                 let start = |point: &Point| width.start_of(point.timestamp_ns);
@@ -312,14 +311,35 @@ fn less(a: &Point, b: &Point, signal: SignalId) -> bool {
 }
 
 /// What is asked about two consecutive points of a device; `None`: no row.
-fn between(earlier: &Point, later: &Point, what: Consecutive) -> Option<(u32, i64, Vec<Value<'static>>)> {
+#[expect(clippy::cast_precision_loss, reason = "a rate is f64")]
+fn between(
+    earlier: &Point,
+    later: &Point,
+    signal: SignalId,
+    what: Consecutive,
+) -> Option<(u32, i64, Vec<Value<'static>>)> {
     let apart_ns = i128::from(later.timestamp_ns) - i128::from(earlier.timestamp_ns);
     match what {
         Consecutive::Gaps { longer_than_ns } => {
             let length = Value::I64(i64::try_from(apart_ns).unwrap_or(i64::MAX));
             (apart_ns > longer_than_ns.into()).then(|| (earlier.device, earlier.timestamp_ns, vec![length]))
         }
+        Consecutive::Differences { per_ns } => {
+            let times = per_ns.map_or(1.0, |per_ns| apart_ns as f64 / per_ns.get() as f64);
+            let change = Value::F64((later.number(signal) - earlier.number(signal)) / times);
+            (times != 0.0).then(|| (later.device, later.timestamp_ns, vec![change]))
+        }
+        Consecutive::TimeWeightedMean => None,
     }
+}
+
+/// The mean of points of one device in the order of time, of which there is at least one: each as long as it lasted.
+#[expect(clippy::cast_precision_loss, reason = "a mean is f64")]
+fn time_weighted_mean(points: &[&Point], signal: SignalId) -> f64 {
+    let (first, last) = (points[0], points[points.len() - 1]);
+    let apart = |a: &Point, b: &Point| (i128::from(b.timestamp_ns) - i128::from(a.timestamp_ns)) as f64;
+    let weighted: f64 = points.windows(2).map(|pair| pair[0].number(signal) * apart(pair[0], pair[1])).sum();
+    if first.timestamp_ns == last.timestamp_ns { last.number(signal) } else { weighted / apart(first, last) }
 }
 
 /// A row an aggregate, of points of one device.
@@ -373,6 +393,19 @@ impl Rows<'_> {
             })?;
         }
         answer.finish(0, ComputedBy::Server)
+    }
+
+    /// What is asked about consecutive ones of these points.
+    fn consecutive(&mut self, points: &[&Point], signal: SignalId, what: Consecutive) -> Result<Reply, Error> {
+        if what == Consecutive::TimeWeightedMean {
+            let by_device = points.chunk_by(|a, b| a.device == b.device);
+            let means =
+                by_device.map(|points| (points[0].device, 0, vec![Value::F64(time_weighted_mean(points, signal))]));
+            return self.figures(ValueType::F64, 1, means);
+        }
+        let pairs = points.windows(2).filter(|pair| pair[0].device == pair[1].device);
+        let rows = pairs.filter_map(|pair| between(pair[0], pair[1], signal, what));
+        self.figures(what.value_type(), 1, rows)
     }
 
     fn figures<'v>(

@@ -12,6 +12,7 @@ use crate::{
 };
 use iotbench_core::{Aggregate, BucketWidth, Consecutive, Layout, Predicate, Schema, SignalId, TagId};
 use iotbench_cycle_finder::{CycleSearch, SearchError, SearchSpec, Strategy};
+use std::num::NonZeroU64;
 
 /// The most buckets of a device that one request asks for.
 const MAX_BUCKETS: u64 = 100_000;
@@ -64,6 +65,11 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         OperationKind::NewestBuckets => newest_buckets(context, config)?,
         OperationKind::TopDevices => top_devices(context, config)?,
         OperationKind::Gaps => gaps(context, config)?,
+        OperationKind::Differences => differences(context, config)?,
+        OperationKind::TimeWeightedMean => {
+            let (signals, devices) = (without_text(context, config)?, whose(context, config)?);
+            Question::Consecutive { signals, what: Consecutive::TimeWeightedMean, devices, window_ns }
+        }
         OperationKind::CycleSearch => cycle(context, config)?,
         OperationKind::Statement => {
             Question::Statement(own_statement(context, config, signals(config, schema, |_| true)?)?)
@@ -176,6 +182,28 @@ fn gaps(context: Context<'_>, config: &OperationConfig) -> Result<Question, Fiel
     let what = Consecutive::Gaps { longer_than_ns: longer_than.as_ns() };
     let (signals, devices) = (signals(config, context.schema, |_| true)?, whose(context, config)?);
     Ok(Question::Consecutive { signals, what, devices, window_ns: config.window.as_ns() })
+}
+
+fn differences(context: Context<'_>, config: &OperationConfig) -> Result<Question, FieldError> {
+    let per_ns = config.per.set().map(|per| NonZeroU64::new(per.as_ns()));
+    if per_ns == Some(None) {
+        return Err(("per".into(), "in no time nothing changes: write a longer one, or leave it out".into()));
+    }
+    let (signals, devices) = (without_text(context, config)?, whose(context, config)?);
+    let what = Consecutive::Differences { per_ns: per_ns.flatten() };
+    Ok(Question::Consecutive { signals, what, devices, window_ns: config.window.as_ns() })
+}
+
+/// The signals that the profile names, each of which has to be a number.
+fn without_text(context: Context<'_>, config: &OperationConfig) -> Result<Vec<SignalId>, FieldError> {
+    let signals = numbers(config, context.schema)?;
+    let mut named = signals.iter().filter_map(|&id| context.schema.signals().get(usize::from(id)));
+    match named.find(|signal| !signal.value_type.is_number()) {
+        Some(text) => {
+            Err(("signals".into(), format!("{} is text, and {} are of numbers: leave it out", text.name, config.kind)))
+        }
+        None => Ok(signals),
+    }
 }
 
 pub(super) fn predicate(config: &OperationConfig) -> Result<Predicate, FieldError> {

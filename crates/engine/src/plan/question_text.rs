@@ -97,6 +97,11 @@ fn between(what: Consecutive) -> String {
         Consecutive::Gaps { longer_than_ns } => {
             format!("the gaps longer than {} between the values", Span(Duration::from_nanos(longer_than_ns)))
         }
+        Consecutive::TimeWeightedMean => "the time-weighted mean".into(),
+        Consecutive::Differences { per_ns: None } => "the differences between the values".into(),
+        Consecutive::Differences { per_ns: Some(per_ns) } => {
+            format!("the changes per {} between the values", Span(Duration::from_nanos(per_ns.get())))
+        }
     }
 }
 

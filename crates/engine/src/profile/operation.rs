@@ -52,6 +52,10 @@ words! {
         TopDevices = "top_devices",
         /// Gaps between consecutive values of a signal.
         Gaps = "gaps",
+        /// How much consecutive values of a signal differ, or the rates of change.
+        Differences = "differences",
+        /// The mean of the values of a signal, each weighted by how long it lasted.
+        TimeWeightedMean = "time_weighted_mean",
         /// Last, least, mean and greatest value of each sensor.
         Dashboard = "dashboard",
         /// Asks what the user wrote in the database's own language.
@@ -263,6 +267,9 @@ pub struct OperationConfig {
     /// Time buckets of each device: what those hold in which nothing was measured; `auto`: there are no rows of them.
     #[serde(default)]
     pub fill: Auto<Fill>,
+    /// Differences: how much a value changes in so much time; `auto`: the plain difference.
+    #[serde(default)]
+    pub per: Auto<Span>,
     /// Figures, time buckets, devices with the greatest figure: `first`, `last`, `min`, `mean`, `max`, `sum`, `count` of each
     /// signal, and percentiles of each device; none: `mean`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

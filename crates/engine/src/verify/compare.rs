@@ -160,11 +160,7 @@ impl Compare<'_> {
                 let figures = groups::of_each(self.truth, &devices, (&[signal], &[aggregate]), range, None);
                 self.top(figures, (signal, aggregate), limit)
             }
-            Query::Consecutive { devices, range, what, .. } => match what {
-                Consecutive::Gaps { longer_than_ns } => {
-                    consecutive::gaps(self.truth, self.answer, (&devices, range), longer_than_ns)
-                }
-            },
+            Query::Consecutive { devices, signal, range, what } => self.consecutive((&devices, range), signal, what),
             Query::Count => self.count(),
             Query::Newest { .. } | Query::LastPoints { .. } => Ok(()),
         }
@@ -197,6 +193,20 @@ impl Compare<'_> {
                 all.into_values().flatten().collect()
             }
             _ => Vec::new(),
+        }
+    }
+
+    fn consecutive(&mut self, of: (&Devices, TimeRange), signal: SignalId, what: Consecutive) -> Result<(), String> {
+        let (answer, exactness) = (self.answer, self.exactness);
+        match what {
+            Consecutive::Gaps { longer_than_ns } => consecutive::gaps(self.truth, answer, of, longer_than_ns),
+            Consecutive::Differences { per_ns } => {
+                consecutive::differences(self.truth, answer, of, (signal, per_ns), exactness)
+            }
+            Consecutive::TimeWeightedMean => {
+                let means = consecutive::time_weighted_means(self.truth, of, signal);
+                self.figures(means.into_iter())
+            }
         }
     }
 

@@ -86,6 +86,18 @@ impl Exactness {
         (got - expected).abs() <= self.figure_error(expected, bounds)
     }
 
+    /// Whether the difference of two values of a type, many times, is what it has to be.
+    pub fn same_difference(&self, got: f64, (from, to): (f64, f64), times: f64, value_type: ValueType) -> bool {
+        let expected = (to - from) * times;
+        let magnitude = (from.abs() + to.abs()) * times;
+        let bounds = Bounds { least: expected, greatest: expected, magnitude, count: 2.0 };
+        let stored = match (self.domain)(value_type) {
+            Domain::RoundedTogether { of_greatest, .. } => 2.0 * of_greatest * GREATEST_MAGNITUDE * times,
+            _ => 0.0,
+        };
+        (got - expected).abs() <= self.figure_error(expected, bounds) + stored
+    }
+
     /// How far a figure may be off that a database works out, where it should be this one within its bounds.
     pub fn figure_error(&self, expected: f64, Bounds { magnitude, count, .. }: Bounds) -> f64 {
         let decimal = if self.decimal { DECIMAL_ERROR * magnitude } else { 0.0 };

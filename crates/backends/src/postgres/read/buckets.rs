@@ -43,7 +43,7 @@ impl Figures<'_> {
 }
 
 /// The time in nanoseconds.
-fn ns(shape: &Shape) -> String {
+pub(super) fn ns(shape: &Shape) -> String {
     match shape.time() {
         [time] => (*time).into(),
         _ => "(second * 1000000000 + nanosecond)".into(),

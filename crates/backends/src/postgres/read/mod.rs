@@ -1,5 +1,6 @@
 //! One connection that reads: every query as one statement.
 
+mod between;
 mod buckets;
 mod bulk;
 mod count;
@@ -35,7 +36,8 @@ use iotbench_backend_kit::{
     total::no_first_of_all,
 };
 use iotbench_core::{
-    ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TagId, ValueType,
+    ComputedBy, Consecutive, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TagId, Value,
+    ValueType,
 };
 use points::{Cells, NarrowPoints, Points, RowPoints};
 use shape::Shape;
@@ -129,7 +131,10 @@ impl PostgresReader {
                 Some(function) => self.top(&ask, function, sink).await,
                 None => top::answer(self, query, sink).await.unwrap_or(Ok(NOTHING_BY_CLIENT)),
             },
-            What::Consecutive(_) => consecutive::answer(self, query, sink).await.unwrap_or(Ok(NOTHING_BY_CLIENT)),
+            What::Consecutive(_) if self.shape.leaves_pairs() => {
+                consecutive::answer(self, query, sink).await.unwrap_or(Ok(NOTHING_BY_CLIENT))
+            }
+            What::Consecutive(what) => self.between(&ask, what, sink).await,
             What::Count => self.count_row(sink).await,
         }
     }
@@ -254,6 +259,26 @@ impl PostgresReader {
             let figure: Option<f64> = row.try_get(1).map_err(|e| classify(&e))?;
             bytes += 12;
             answer.figures(Cells::new(&row).device()?, [figure])?;
+        }
+        answer.finish(bytes, ComputedBy::Server)
+    }
+
+    /// Answers with rows of device, time, and what lies between two values.
+    async fn between(&mut self, ask: &Ask<'_>, what: Consecutive, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let statement = self.shape.between(ask, what)?;
+        let value_type = what.value_type();
+        let mut answer = Answer::new(sink, [value_type]);
+        let mut rows = sqlx::query_with(&statement.sql, statement.arguments).fetch(&mut self.connection);
+        let mut bytes = 0;
+        while let Some(row) = rows.try_next().await.map_err(|e| classify(&e))? {
+            let mut cells = Cells::new(&row);
+            let (device, time) = (cells.device()?, cells.bigint()?.unwrap_or_default());
+            let value = match value_type {
+                ValueType::I64 => cells.bigint()?.map(Value::I64),
+                _ => cells.double()?.map(Value::F64),
+            };
+            answer.row(device, time, |columns| columns[0].push(value))?;
+            bytes += cells.bytes;
         }
         answer.finish(bytes, ComputedBy::Server)
     }

@@ -10,7 +10,7 @@ use crate::sqlite::error::classify;
 use iotbench_backend_kit::{
     answer::types, ask::Ask, assemble::Second, figures::Collected, json::read_second, second::join, sql::Grouping,
 };
-use iotbench_core::{Cause, Chunk, ComputedBy, Error, ReplyColumn, Schema, SignalId, TableSpec};
+use iotbench_core::{Cause, Chunk, ComputedBy, Consecutive, Error, ReplyColumn, Schema, SignalId, TableSpec};
 use rusqlite::{Rows, fallible_streaming_iterator::FallibleStreamingIterator};
 use std::{ops::ControlFlow, sync::Arc};
 
@@ -60,6 +60,10 @@ impl Shape for BulkShape {
     }
 
     fn top(&self, _: &Ask<'_>, _: &str) -> Result<String, Error> {
+        Err(Error::new(Cause::Client, "SQLite does not look into the records of layout bulk"))
+    }
+
+    fn between(&self, _: &Ask<'_>, _: Consecutive) -> Result<String, Error> {
         Err(Error::new(Cause::Client, "SQLite does not look into the records of layout bulk"))
     }
 

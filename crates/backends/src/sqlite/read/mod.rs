@@ -1,5 +1,6 @@
 //! One connection that reads: every query, out of the datapoints of one device at a time.
 
+mod between;
 mod bulk;
 mod narrow;
 mod own_statement;
@@ -68,6 +69,7 @@ impl SqliteReader {
                 Some(function) => self.top(&ask, function, sink),
                 None => Ok(NOTHING_BY_CLIENT),
             },
+            (What::Consecutive(what), ..) => self.between(&ask, what, sink),
             (What::Greatest, ..) => self.greatest(&ask, sink),
             (What::FirstOfEach, ..) => self.range(&ask, sink),
             (_, Order::Least, _) => self.minimum(&ask, sink),
@@ -377,7 +379,9 @@ impl Reader for SqliteReader {
         {
             return top;
         }
-        if let Some(consecutive) = consecutive::answer(self, query, sink).await {
+        if self.shape.computed_by() == ComputedBy::Client
+            && let Some(consecutive) = consecutive::answer(self, query, sink).await
+        {
             return consecutive;
         }
         self.interruption.begin_call();

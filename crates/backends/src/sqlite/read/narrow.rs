@@ -10,9 +10,9 @@ use iotbench_backend_kit::{
     ask::Ask,
     figures::Collected,
     second::join,
-    sql::{Grouping, greatest_first},
+    sql::{Grouping, Values, greatest_first},
 };
-use iotbench_core::{Cause, ComputedBy, Error, ReplyColumn, Schema, SignalId, TableSpec, ValueType};
+use iotbench_core::{Cause, ComputedBy, Consecutive, Error, ReplyColumn, Schema, SignalId, TableSpec, ValueType};
 use rusqlite::{Row, Rows, fallible_streaming_iterator::FallibleStreamingIterator, types};
 use std::sync::Arc;
 
@@ -116,6 +116,13 @@ impl Shape for NarrowShape {
         let columns = top_columns(&self.table, function, number);
         let rows = self.rows_of(&of_devices(&self.table, ask.devices), ask.signals);
         Ok(format!("SELECT {columns} {rows}{}", greatest_first(number, ask.limit)))
+    }
+
+    fn between(&self, ask: &Ask<'_>, what: Consecutive) -> Result<String, Error> {
+        let rows = format!("{} AND measurement IS NOT NULL", self.rows_sql(ask.signals));
+        let (time, order) = ("(second * 1000000000 + nanosecond)", "second, nanosecond, _rowid_");
+        let number = self.number(ask.signal);
+        Ok(Values { device: None, rows: &rows, time, order, number, one: "1e0" }.between(what))
     }
 
     fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error> {

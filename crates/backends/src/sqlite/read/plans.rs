@@ -4,7 +4,7 @@ use super::{points::OfDevice, *};
 use crate::query_plan::{batch, queries, table};
 use crate::sqlite::{config::Indexes, layout::create_sql, write::SqliteWriter};
 use iotbench_backend_kit::{figures::Collected, sql::Grouping};
-use iotbench_core::{ComputedBy, Schema, Writer};
+use iotbench_core::{ComputedBy, Consecutive, Schema, Writer};
 use std::sync::{Mutex, PoisonError};
 
 /// Keeps every statement for datapoints that is asked of a layout.
@@ -44,6 +44,10 @@ impl Shape for Overheard {
 
     fn top(&self, ask: &Ask<'_>, function: &str) -> Result<String, Error> {
         self.shape.top(ask, function)
+    }
+
+    fn between(&self, ask: &Ask<'_>, what: Consecutive) -> Result<String, Error> {
+        self.shape.between(ask, what)
     }
 
     fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error> {

@@ -8,7 +8,9 @@ use iotbench_backend_kit::{
     figures::Collected,
     sql::Grouping,
 };
-use iotbench_core::{Action, Cause, Chunk, ComputedBy, Error, ReplyColumn, Schema, SignalId, Value, ValueType};
+use iotbench_core::{
+    Action, Cause, Chunk, ComputedBy, Consecutive, Error, ReplyColumn, Schema, SignalId, Value, ValueType,
+};
 use rusqlite::{Connection, Rows, types::ValueRef};
 use std::ops::ControlFlow;
 
@@ -59,6 +61,10 @@ pub(crate) trait Shape: Send + Sync {
     /// The query for the devices with the greatest figure of a signal, by this function: device and figure. Not asked where the
     /// client aggregates.
     fn top(&self, ask: &Ask<'_>, function: &str) -> Result<String, Error>;
+
+    /// The query for what lies between consecutive values of the signal of `:device`: time, and what was asked. Not asked where the
+    /// client aggregates.
+    fn between(&self, ask: &Ask<'_>, what: Consecutive) -> Result<String, Error>;
 
     /// The greatest number of a signal over the first datapoints.
     fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error>;

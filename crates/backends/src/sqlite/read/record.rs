@@ -9,9 +9,11 @@ use iotbench_backend_kit::{
     ask::Ask,
     figures::Collected,
     json::read_object,
-    sql::{Grouping, greatest_first},
+    sql::{Grouping, Values, greatest_first},
 };
-use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, ReplyColumn, Schema, SignalId, TableSpec, ValueType};
+use iotbench_core::{
+    Cause, ComputedBy, Consecutive, Counts, Error, Layout, ReplyColumn, Schema, SignalId, TableSpec, ValueType,
+};
 use rusqlite::{Connection, Row, Rows, types::ValueRef};
 use std::sync::Arc;
 
@@ -128,6 +130,13 @@ impl Shape for RecordShape {
         let columns = top_columns(&self.table, function, &number);
         let rows = self.rows_of(&of_devices(&self.table, ask.devices));
         Ok(format!("SELECT {columns} {rows}{}", greatest_first(&number, ask.limit)))
+    }
+
+    fn between(&self, ask: &Ask<'_>, what: Consecutive) -> Result<String, Error> {
+        let rows = format!("{} AND {} IS NOT NULL", self.rows_sql(), self.value(ask.signal));
+        let (order, number) = ("ts, _rowid_", &*self.number(ask.signal));
+        let values = Values { device: None, rows: &rows, time: "ts", order, number, one: "1e0" };
+        Ok(values.between(what))
     }
 
     fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error> {

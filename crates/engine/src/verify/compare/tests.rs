@@ -12,7 +12,7 @@ use iotbench_core::{
 };
 use iotbench_simulator::{Dataset, DatasetConfig};
 use proptest::prelude::*;
-use std::{collections::BTreeSet, path::Path, sync::Arc};
+use std::{collections::BTreeSet, num::NonZeroU64, path::Path, sync::Arc};
 
 const EXACT: Exactness = Exactness::new(|_| Domain::Full, false);
 const DEVICES: u32 = 3;
@@ -94,6 +94,9 @@ fn queries(from_ns: i64) -> Vec<Query> {
         gaps(10_000_000, since),
         gaps(20_000_000, TimeRange::ALL),
         gaps(50_000_000, since),
+        differences(None, since),
+        Query::Consecutive { devices: Devices::All, signal: 1, range: since, what: Consecutive::TimeWeightedMean },
+        differences(NonZeroU64::new(1_000_000_000), TimeRange::ALL),
         top(Aggregate::Mean, since),
         top(Aggregate::Count, since),
         percentiles(since, None),
@@ -111,6 +114,10 @@ fn top(aggregate: Aggregate, range: TimeRange) -> Query {
 /// Datapoints come each 20 ms.
 fn gaps(longer_than_ns: u64, range: TimeRange) -> Query {
     Query::Consecutive { devices: Devices::All, signal: 1, range, what: Consecutive::Gaps { longer_than_ns } }
+}
+
+fn differences(per_ns: Option<NonZeroU64>, range: TimeRange) -> Query {
+    Query::Consecutive { devices: Devices::All, signal: 1, range, what: Consecutive::Differences { per_ns } }
 }
 
 fn filter(range: TimeRange, all_signals: bool) -> Query {
@@ -357,6 +364,50 @@ fn a_gap_that_is_missing_too_many_or_of_another_length_is_found() {
         shorten(answer.rows.as_mut().unwrap());
         answer.digests = vec![0; digests];
         assert_eq!(finding(&each, answer), how);
+    }
+}
+
+#[test]
+fn a_difference_to_another_value_than_the_one_before_is_found() {
+    // Of device 0 three more may be there, of device 2 any of four, and nothing before them.
+    let (overlap, dataset) = (overlap_of(&[(0, 3), (0, 0), (0, 4)]), dataset());
+    let (certain, _) = states(&overlap);
+    let finding = |asked: &Query, answer: KeptAnswer| {
+        let answer = KeptAnswer { query: asked.clone(), ..answer };
+        match compare(&mut Truth::new(history()), &answer, EXACT) {
+            Finding::Wrong(how) => how,
+            other => format!("{other:?}"),
+        }
+    };
+    let of = |query: &Query, stored: &Rows| ask(&*database(&*dataset, stored), query, &overlap);
+    let with = |more: &[(u32, u64)]| certain.iter().chain(more).copied().collect::<Rows>();
+    let (plain, per_second) =
+        (differences(None, TimeRange::ALL), differences(NonZeroU64::new(1_000_000_000), TimeRange::ALL));
+    for stored in [with(&[]), with(&[(0, 13)]), with(&[(2, 1), (2, 3)])] {
+        assert_eq!(finding(&plain, of(&plain, &stored)), "Right");
+        assert_eq!(finding(&per_second, of(&per_second, &stored)), "Right");
+        let other = finding(&plain, of(&per_second, &stored));
+        assert!(other.starts_with("row 0: the difference of device 0 at "), "{other}");
+    }
+    let without: Rows = certain.iter().copied().filter(|row| *row != (1, 5)).collect();
+    let missing = finding(&plain, of(&plain, &without));
+    assert!(missing.starts_with("row 15 is missing: device 1 at "), "{missing}");
+    let whole = of(&plain, &with(&[(2, 1), (2, 3)]));
+    let lies: [Lie<'_>; 4] = [
+        (&|rows| shorten(rows), "Right"),
+        (
+            &|rows| rows.columns[0] = of(&plain, &without).rows.unwrap().columns[0].clone(),
+            "row 15: the difference of device 1 at ",
+        ),
+        // Between these is one that may be there; the answer says that it is not.
+        (&|rows| rows.columns[0] = of(&plain, &with(&[(2, 2), (2, 3)])).rows.unwrap().columns[0].clone(), "Right"),
+        (&|rows| rows.timestamps_ns[22] += 1, "23 rows were answered, and there are 22"),
+    ];
+    for (lie, said) in lies {
+        let mut answer = whole.clone();
+        lie(answer.rows.as_mut().unwrap());
+        let how = finding(&plain, answer);
+        assert!(how.starts_with(said), "{how}");
     }
 }
 

@@ -269,9 +269,32 @@ fn gaps_between_consecutive_values() {
     let gaps = |rest: &str| format!("{{ kind = \"gaps\", window = \"1s\", {rest} }}");
     every_layout_answers(PMU, 4, 300, &gaps("longer_than = \"10ms\""), &[]);
     every_layout_answers(PMU, 4, 300, &gaps("longer_than = \"30ms\", devices = \"all\""), &[]);
+    let missing = format!("{PMU}\ngaps = {{ share = 0.2, length = \"100ms\" }}");
+    every_layout_answers(&missing, 4, 300, &gaps("longer_than = \"30ms\", devices = 2"), &[]);
+    let text = profile(&missing, 4, 300, CLOSED, &gaps("longer_than = \"30ms\", devices = \"all\""));
+    let outcome = run_on(backend("memory"), &text, &["operations=10"]);
+    assert!(outcome.measured.unwrap().counts.rows_read > 10, "what is missing is found");
     let text = profile(PMU, 4, 300, CLOSED, &gaps("longer_than = \"10ms\", devices = 3"));
     let outcome = run_on(backend("memory"), &text, &["operations=10"]);
     assert!((1400..=1500).contains(&outcome.measured.unwrap().counts.rows_read), "each pair of 50 a second and device");
+}
+
+#[test]
+fn differences_between_consecutive_values_and_rates() {
+    let differences = |rest: &str| format!("{{ kind = \"differences\", window = \"1s\"{rest} }}");
+    every_layout_answers(PMU, 4, 300, &differences(""), &[]);
+    every_layout_answers(PMU, 4, 300, &differences(", per = \"1m\", devices = \"all\""), &[]);
+    let text = profile(PMU, 4, 300, CLOSED, &differences(", devices = 3"));
+    let outcome = run_on(backend("memory"), &text, &["operations=10", "per=1s"]);
+    assert_right(&outcome, "a rate by --set");
+    assert!((1400..=1500).contains(&outcome.measured.unwrap().counts.rows_read), "each but the first of a device");
+}
+
+#[test]
+fn time_weighted_means() {
+    let mean = |rest: &str| format!("{{ kind = \"time_weighted_mean\", window = \"1s\"{rest} }}");
+    every_layout_answers(PMU, 4, 300, &mean(""), &[]);
+    every_layout_answers(PMU, 4, 300, &mean(", devices = \"all\", signals = [\"analog_*\"]"), &[]);
 }
 
 #[test]
@@ -374,6 +397,11 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
             "fill: buckets are filled, or kept by a condition",
         ),
         (refused(10, r#"{ kind = "total_buckets", fill = "null" }"#, &[]), "fill: total_buckets does not go by it"),
+        (
+            refused(10, r#"{ kind = "differences", per = "0s" }"#, &[]),
+            "per: in no time nothing changes: write a longer one",
+        ),
+        (refused(10, r#"{ kind = "gaps", per = "1s" }"#, &[]), "per: gaps does not go by it, but by"),
         (refused(10, r#"{ kind = "newest_buckets", records = 5 }"#, &[]), "width: write how long a bucket is"),
         (refused(10, r#"{ kind = "newest_buckets", width = "1s", records = 200000 }"#, &[]), "records"),
         (refused(10, r#"{ kind = "newest_buckets", width = "1s", aggregates = ["last"] }"#, &[]), "not the last value"),
@@ -396,4 +424,7 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
     let text = profile(WEATHER, 1, 400, CLOSED, r#"{ kind = "buckets", window = "2h" }"#);
     let error = try_plan(&text, &[], backend("memory"), Path::new("/nowhere")).unwrap_err().to_string();
     assert!(error.contains("none of them is a number"), "{error}");
+    let text = profile(WEATHER, 1, 400, CLOSED, r#"{ kind = "differences", window = "2h", signals = ["*"] }"#);
+    let error = try_plan(&text, &[], backend("memory"), Path::new("/nowhere")).unwrap_err().to_string();
+    assert!(error.contains("is text, and differences are of numbers: leave it out"), "{error}");
 }

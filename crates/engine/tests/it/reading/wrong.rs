@@ -67,6 +67,9 @@ fn in_figures_and_newest_records_that_meet_a_condition() {
 #[test]
 fn in_what_lies_between_consecutive_values() {
     every_lie_is_found(r#"{ kind = "gaps", window = "1s", longer_than = "10ms", devices = 2 }"#);
+    every_lie_is_found(r#"{ kind = "time_weighted_mean", window = "1s", devices = 3 }"#);
+    every_lie_is_found(r#"{ kind = "differences", window = "1s" }"#);
+    every_lie_is_found(r#"{ kind = "differences", window = "1s", per = "10ms", devices = 2 }"#);
 }
 
 #[test]
