@@ -14,7 +14,7 @@ use hyper::{StatusCode, Uri, body::Bytes};
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
-    by_client, consecutive, each,
+    by_client, each,
     figures::Collected,
     filter::Filter,
     fold::Fold,
@@ -24,9 +24,7 @@ use iotbench_backend_kit::{
         limits::MAX_REFUSAL_BYTES,
     },
     line_protocol::DEVICE,
-    percentile,
     refuse::refuse_unknown_signals,
-    top,
 };
 use iotbench_core::{
     Aggregate, ComputedBy, Counts, Error, Name, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, Value,
@@ -222,15 +220,6 @@ impl Reader for FluxReader {
         let table = Arc::clone(&self.table);
         if let Some(answer) = by_client::answer(self, query, &table.schema, sink).await {
             return answer;
-        }
-        if let Some(found) = percentile::answer(self, query, sink).await {
-            return found;
-        }
-        if let Some(top) = top::answer(self, query, sink).await {
-            return top;
-        }
-        if let Some(consecutive) = consecutive::answer(self, query, sink).await {
-            return consecutive;
         }
         refuse_unknown_signals(query, &self.table)?;
         let (table, bucket, all) = (Arc::clone(&self.table), self.bucket.clone(), self.all_signals.clone());

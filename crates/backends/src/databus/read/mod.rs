@@ -14,12 +14,11 @@ use async_trait::async_trait;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
-    by_client, consecutive, each,
+    by_client, each,
     filter::Filter,
     fold::Fold,
     millis::{Millis, NS_PER_MS},
     refuse::refuse_unknown_signals,
-    top,
 };
 use iotbench_core::{
     ComputedBy, Counts, Error, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, ValueType,
@@ -218,12 +217,6 @@ impl Reader for DatabusReader {
         let table = Arc::clone(&self.table);
         if let Some(answer) = by_client::answer(self, query, &table.schema, sink).await {
             return answer;
-        }
-        if let Some(top) = top::answer(self, query, sink).await {
-            return top;
-        }
-        if let Some(consecutive) = consecutive::answer(self, query, sink).await {
-            return consecutive;
         }
         refuse_unknown_signals(query, &self.table)?;
         let all = Arc::clone(&self.all_signals);

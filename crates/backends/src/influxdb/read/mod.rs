@@ -21,14 +21,14 @@ use iotbench_backend_kit::{
     ask::{Ask, Asked, Order, What},
     by_client,
     cell::{Cell, value},
-    consecutive, each,
+    each,
     filter::Filter,
     fold::Fold,
     grouped_by::GroupedBy,
     line_protocol::VALUE,
     refuse::refuse_unknown_signals,
     span::Span,
-    top, total,
+    total,
 };
 use iotbench_core::{
     ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TableSpec, ValueType,
@@ -89,17 +89,19 @@ impl InfluxReader {
         ask.predicate.is_some() && (self.has_text(&[ask.signal]) || is_narrow && ask.is_of_records())
     }
 
-    /// Whether the server does not work out figures of devices together, for InfluxQL does not cast texts to numbers, and in layout
-    /// narrow a limit is one of each signal's buckets; nor looks which figures meet a condition, and fills as it does.
-    fn is_finished_here(&self, query: &Query) -> bool {
+    /// Whether InfluxQL has a question for it; else the client makes the answer of others. It does not cast texts to numbers, and in layout
+    /// narrow a limit is one of each signal's buckets.
+    fn is_native(&self, query: &Query) -> bool {
         let (signals, aggregates, newest) = match query {
             Query::TotalBuckets { signals, aggregates, newest, .. } => (signals, aggregates, *newest),
             Query::TagFigures { signals, aggregates, .. } => (signals, aggregates, None),
-            Query::Having { .. } | Query::Filled { .. } => return true,
-            _ => return false,
+            Query::Having { .. } | Query::Filled { .. } | Query::TopDevices { .. } | Query::Consecutive { .. } => {
+                return false;
+            }
+            _ => return true,
         };
         let is_limited = newest.is_some() && self.table.layout == Layout::Narrow;
-        is_limited || self.has_text(signals) || !total::have_totals(aggregates)
+        !is_limited && !self.has_text(signals) && total::have_totals(aggregates)
     }
 
     fn has_text(&self, signals: &[SignalId]) -> bool {
@@ -170,16 +172,10 @@ impl Reader for InfluxReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_unknown_signals(query, &self.table)?;
         let (table, all) = (Arc::clone(&self.table), Arc::clone(&self.all_signals));
-        if self.is_finished_here(query)
+        if !self.is_native(query)
             && let Some(answer) = by_client::answer(self, query, &table.schema, sink).await
         {
             return answer;
-        }
-        if let Some(top) = top::answer(self, query, sink).await {
-            return top;
-        }
-        if let Some(consecutive) = consecutive::answer(self, query, sink).await {
-            return consecutive;
         }
         let ask = Ask::of(query, &all).filter(Ask::wants_something).and_then(|ask| ask.within(ALL));
         let devices = ask.and_then(|ask| devices_condition(&table, ask.devices));

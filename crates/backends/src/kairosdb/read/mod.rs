@@ -17,13 +17,11 @@ use figures::Wish;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Asked::One, Order, What},
-    by_client, consecutive, each,
+    by_client, each,
     filter::Filter,
     fold::Fold,
     metrics::{Cell, DEVICE, Millis, Newest, device_number, number, one_point, push},
-    percentile,
     refuse::refuse_unknown_signals,
-    top,
 };
 use iotbench_core::{ComputedBy, Error, Query, Reader, Reply, SignalId, Sink, TableSpec, ValueType};
 use points::points;
@@ -146,15 +144,6 @@ impl Reader for KairosReader {
         let table = Arc::clone(&self.table);
         if let Some(answer) = by_client::answer(self, query, &table.schema, sink).await {
             return answer;
-        }
-        if let Some(found) = percentile::answer(self, query, sink).await {
-            return found;
-        }
-        if let Some(top) = top::answer(self, query, sink).await {
-            return top;
-        }
-        if let Some(consecutive) = consecutive::answer(self, query, sink).await {
-            return consecutive;
         }
         refuse_unknown_signals(query, &self.table)?;
         let all = Arc::clone(&self.all_signals);

@@ -24,12 +24,11 @@ use bulk::BulkShape;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
     ask::{Ask, Asked, Order, What},
-    by_client, consecutive,
+    by_client,
     filter::Filter,
     refuse::refuse_signals_beyond,
     span::Span,
     sql::function,
-    top,
 };
 use iotbench_core::{
     Chunk, ComputedBy, Counts, Error, Layout, Predicate, Query, Reader, Reply, SignalId, Sink, StatementCall,
@@ -315,10 +314,17 @@ impl MariaDbReader {
         Ok(counts)
     }
 
-    /// Whether the server finds the devices with the greatest figure that is asked for.
-    fn groups_devices(&self, query: &Query) -> bool {
-        let has_function = matches!(query, Query::TopDevices { aggregate, .. } if function(*aggregate).is_some());
-        has_function && self.shape.computed_by() == ComputedBy::Server
+    /// Whether SQL has a question for it; else the client makes the answer of others.
+    fn is_native(&self, query: &Query) -> bool {
+        let has_columns = self.shape.computed_by() == ComputedBy::Server;
+        match query {
+            Query::TopDevices { aggregate, .. } => has_columns && function(*aggregate).is_some(),
+            Query::TotalBuckets { .. } | Query::TagFigures { .. } | Query::Having { .. } | Query::Filled { .. } => {
+                false
+            }
+            Query::Consecutive { .. } => false,
+            _ => true,
+        }
     }
 
     /// Whether a query is answered by several statements, which must see one state of the database.
@@ -366,16 +372,10 @@ fn is_less(point: &Chunk, other: &Chunk) -> bool {
 impl Reader for MariaDbReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let table = Arc::clone(&self.place.table);
-        if let Some(answer) = by_client::answer(self, query, &table.schema, sink).await {
-            return answer;
-        }
-        if !self.groups_devices(query)
-            && let Some(top) = top::answer(self, query, sink).await
+        if !self.is_native(query)
+            && let Some(answer) = by_client::answer(self, query, &table.schema, sink).await
         {
-            return top;
-        }
-        if let Some(consecutive) = consecutive::answer(self, query, sink).await {
-            return consecutive;
+            return answer;
         }
         refuse_signals_beyond(query, self.place.table.schema.width())?;
         let all_signals = Arc::clone(&self.all_signals);

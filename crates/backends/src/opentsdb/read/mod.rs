@@ -16,14 +16,12 @@ use hours::{Hours, MAX_VALUES};
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
-    by_client, consecutive, each,
+    by_client, each,
     figures::Collected,
     filter::Filter,
     fold::Fold,
     metrics::{Cell, Millis, Newest, number, one_point, points, push},
-    percentile,
     refuse::refuse_unknown_signals,
-    top,
 };
 use iotbench_core::{Aggregate, ComputedBy, Error, Query, Reader, Reply, SignalId, Sink, TableSpec, ValueType};
 use signal::OneSignal;
@@ -182,15 +180,6 @@ impl Reader for OpenTsdbReader {
         let table = Arc::clone(&self.table);
         if let Some(answer) = by_client::answer(self, query, &table.schema, sink).await {
             return answer;
-        }
-        if let Some(found) = percentile::answer(self, query, sink).await {
-            return found;
-        }
-        if let Some(top) = top::answer(self, query, sink).await {
-            return top;
-        }
-        if let Some(consecutive) = consecutive::answer(self, query, sink).await {
-            return consecutive;
         }
         refuse_unknown_signals(query, &self.table)?;
         let all = Arc::clone(&self.all_signals);

@@ -16,14 +16,13 @@ use bulk::BulkShape;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
     ask::{Ask, Asked, Order, What},
-    by_client, consecutive,
+    by_client,
     figures::Collected,
     filter::Filter,
     fold::Fold,
     refuse::refuse_signals_beyond,
     span::Span,
     sql::{Grouping, function},
-    top,
 };
 use iotbench_core::{
     Aggregate, Chunk, ComputedBy, Counts, Error, Interrupt, Layout, Predicate, Query, Reader, Reply, SignalId, Sink,
@@ -295,10 +294,17 @@ impl SqliteReader {
         answer.finish(bytes, self.shape.computed_by())
     }
 
-    /// Whether SQL finds the devices with the greatest figure that is asked for.
-    fn groups_devices(&self, query: &Query) -> bool {
-        let has_function = matches!(query, Query::TopDevices { aggregate, .. } if function(*aggregate).is_some());
-        has_function && self.shape.computed_by() == ComputedBy::Server
+    /// Whether SQL has a question for it; else the client makes the answer of others.
+    fn is_native(&self, query: &Query) -> bool {
+        let has_columns = self.shape.computed_by() == ComputedBy::Server;
+        match query {
+            Query::TopDevices { aggregate, .. } => has_columns && function(*aggregate).is_some(),
+            Query::Consecutive { .. } => has_columns,
+            Query::TotalBuckets { .. } | Query::TagFigures { .. } | Query::Having { .. } | Query::Filled { .. } => {
+                false
+            }
+            _ => true,
+        }
     }
 
     fn top(&self, ask: &Ask<'_>, function: &str, sink: &mut dyn Sink) -> Result<Reply, Error> {
@@ -371,18 +377,10 @@ fn is_less(point: &Chunk, other: Option<&Chunk>) -> bool {
 impl Reader for SqliteReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let table = Arc::clone(&self.table);
-        if let Some(answer) = by_client::answer(self, query, &table.schema, sink).await {
+        if !self.is_native(query)
+            && let Some(answer) = by_client::answer(self, query, &table.schema, sink).await
+        {
             return answer;
-        }
-        if !self.groups_devices(query)
-            && let Some(top) = top::answer(self, query, sink).await
-        {
-            return top;
-        }
-        if self.shape.computed_by() == ComputedBy::Client
-            && let Some(consecutive) = consecutive::answer(self, query, sink).await
-        {
-            return consecutive;
         }
         self.interruption.begin_call();
         self.answer(query, sink)

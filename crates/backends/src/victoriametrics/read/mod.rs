@@ -18,12 +18,11 @@ use buckets::Buckets;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
-    by_client, consecutive, each,
+    by_client, each,
     filter::Filter,
     fold::Fold,
     millis::{Millis, ns},
     refuse::refuse_unknown_signals,
-    top,
 };
 use iotbench_core::{
     ComputedBy, Error, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, Value, ValueType,
@@ -142,14 +141,10 @@ fn typed(value: f64, value_type: ValueType) -> Result<Value<'static>, Error> {
 impl Reader for VictoriaReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let table = Arc::clone(&self.table);
-        if let Some(answer) = by_client::answer(self, query, &table.schema, sink).await {
+        if !matches!(query, Query::Aggregates { .. } | Query::Buckets { .. })
+            && let Some(answer) = by_client::answer(self, query, &table.schema, sink).await
+        {
             return answer;
-        }
-        if let Some(top) = top::answer(self, query, sink).await {
-            return top;
-        }
-        if let Some(consecutive) = consecutive::answer(self, query, sink).await {
-            return consecutive;
         }
         refuse_unknown_signals(query, &self.table)?;
         let all = Arc::clone(&self.all_signals);
