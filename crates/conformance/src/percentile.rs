@@ -51,6 +51,7 @@ pub(crate) fn percentile_in(query: &Query, place: usize) -> Option<Asked<'_>> {
     let (signals, aggregates, range, width) = match query {
         Query::Aggregates { signals, aggregates, range, .. } => (signals, aggregates, *range, None),
         Query::Buckets { signals, aggregates, range, width, .. } => (signals, aggregates, *range, Some(*width)),
+        Query::Having { of, at_least: None, .. } => return percentile_in(of, place),
         _ => return None,
     };
     match aggregates.get(place % aggregates.len().max(1)) {

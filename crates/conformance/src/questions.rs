@@ -1,11 +1,14 @@
 //! The questions that the backend and the oracle are asked.
 
+mod figures;
+
 use crate::{
     data::{Dataset, ORIGIN_NS},
     percentile::{of_percents, percentiles},
 };
+use figures::{aggregates, buckets, filled, having, of_each_value, of_some_values, top_devices};
 use iotbench_core::{
-    Aggregate, BucketWidth, Consecutive, Devices, Direction, Fill, Predicate, Query, SignalId, TagId, Tagged, TimeRange,
+    Aggregate, BucketWidth, Consecutive, Devices, Direction, Predicate, Query, SignalId, TagId, Tagged, TimeRange,
 };
 use std::{
     num::NonZeroU64,
@@ -157,107 +160,6 @@ pub(crate) fn of_nothing() -> Vec<Query> {
             newest: None,
         },
     ]
-}
-
-/// Figures of the devices with each value of a tag together, over all time and bucket by bucket; and of no time, and of no figure.
-fn of_each_value(dataset: &Dataset) -> Vec<Query> {
-    let all = vec![Aggregate::Min, Aggregate::Mean, Aggregate::Max, Aggregate::Sum, Aggregate::Count];
-    let range = TimeRange { from: Included(ORIGIN_NS), to: Excluded(ORIGIN_NS + 9_000_000_000) };
-    let mut queries = Vec::new();
-    for tag in (0..).take(dataset.schema.tags().len()) {
-        let of = |signals: &[SignalId], aggregates: &[Aggregate], range, width| {
-            let (signals, aggregates) = (signals.to_vec(), aggregates.to_vec());
-            Query::TagFigures { tag, signals, aggregates, range, width }
-        };
-        queries.extend([
-            of(&[0, 1], &all, TimeRange::ALL, None),
-            of(&[1], &all[1..2], range, None),
-            of(&[0, 1], &all, range, Some(SECOND)),
-            of(&[0], &all[4..], TimeRange::ALL, Some(SECOND)),
-            of(&[0], &all, TimeRange::half_open(0, 1), None),
-            of(&[0], &[], TimeRange::ALL, None),
-        ]);
-    }
-    queries
-}
-
-/// Of the figures of each value of the first tag those that meet a condition, and how many of their buckets do.
-fn of_some_values() -> Vec<Query> {
-    let range = TimeRange { from: Included(ORIGIN_NS), to: Excluded(ORIGIN_NS + 9_000_000_000) };
-    let figures =
-        |width| Query::TagFigures { tag: 0, signals: vec![1], aggregates: vec![Aggregate::Mean], range, width };
-    let above = |of, at_least| holding(of, 1, Predicate::Above(-0.377), at_least);
-    vec![above(figures(None), None), above(figures(Some(SECOND)), None), above(figures(Some(SECOND)), Some(3))]
-}
-
-fn holding(of: Query, signal: SignalId, predicate: Predicate, at_least: Option<u64>) -> Query {
-    Query::Having { of: Box::new(of), signal, predicate, at_least }
-}
-
-/// Conditions on figures of devices and of their buckets, and on the newest points; no figure is as near to a limit as arithmetic rounds.
-fn having(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
-    let (range, all) = (TimeRange::half_open(times[1], times[times.len() / 2]), Devices::All);
-    let last = Devices::Some(vec![dataset.devices - 1]);
-    let mut queries = Vec::new();
-    for signal in [0, some_signals(dataset).last().copied().unwrap_or(0)] {
-        let of_each = |aggregate| Query::Aggregates {
-            devices: all.clone(),
-            signals: vec![signal],
-            aggregates: vec![aggregate],
-            range,
-        };
-        let buckets = |devices: &Devices, aggregate| Query::Buckets {
-            devices: devices.clone(),
-            signals: vec![signal],
-            aggregates: vec![aggregate],
-            range,
-            width: SECOND,
-        };
-        let together = Query::TotalBuckets {
-            devices: all.clone(),
-            signals: vec![signal],
-            aggregates: vec![Aggregate::Max],
-            range,
-            width: SECOND,
-            newest: None,
-        };
-        let (above, below) = (Predicate::Above(10.377), Predicate::Below(10.377));
-        queries.extend([
-            holding(of_each(Aggregate::Mean), signal, above, None),
-            holding(of_each(Aggregate::Last), signal, below, None),
-            holding(of_each(of_percents(&["p75"])[0]), signal, above, None),
-            holding(buckets(&all, Aggregate::Mean), signal, above, None),
-            holding(buckets(&all, Aggregate::Last), signal, above, None),
-            holding(buckets(&last, Aggregate::Min), signal, below, Some(1)),
-            holding(buckets(&all, Aggregate::Mean), signal, above, Some(9)),
-            holding(buckets(&all, Aggregate::Mean), signal, above, Some(u64::MAX)),
-            holding(together.clone(), signal, above, None),
-            holding(together, signal, above, Some(2)),
-            holding(Query::LastPoints { devices: all.clone() }, signal, above, None),
-            holding(Query::LastPoints { devices: all.clone() }, signal, below, None),
-        ]);
-    }
-    queries
-}
-
-/// Buckets as short as most of them hold no point, before the first one and after the last one too.
-fn filled(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
-    let tenth = times[9.min(times.len() - 1)];
-    let range = TimeRange::half_open(times[0] - 3_000_000_000, tenth + 2_000_000_000);
-    let of = |devices, aggregates, ns, range| {
-        let width = BucketWidth::from_ns(ns)?;
-        Some(Query::Buckets { devices, signals: some_signals(dataset), aggregates, range, width })
-    };
-    let (all, two) = (|| Devices::All, || vec![Aggregate::Mean, Aggregate::Count]);
-    let asked = [
-        (of(all(), two(), 43_000_000, range), Fill::Linear),
-        (of(all(), two(), 43_000_000, range), Fill::Previous),
-        (of(all(), vec![Aggregate::Last], 1_000_000_000, range), Fill::Linear),
-        (of(Devices::Some(vec![dataset.devices - 1]), two(), 7_000_000, range), Fill::Null),
-        (of(all(), two(), 1_000_000_000, TimeRange::half_open(0, 9_000_000_000)), Fill::Previous),
-        (of(all(), two(), 1_000_000_000, TimeRange::half_open(tenth, tenth)), Fill::Null),
-    ];
-    asked.into_iter().filter_map(|(of, fill)| Some(Query::Filled { of: Box::new(of?), fill })).collect()
 }
 
 /// The figures that dashboards ask for together.
@@ -417,83 +319,6 @@ fn maxima(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
     for signal in some_signals(dataset) {
         for from_ns in [i64::MIN, times[times.len() / 3], times[times.len() - 1] + 1] {
             queries.extend([1, 10, u64::MAX].map(|limit| Query::MaxOfFirst { device: 0, signal, from_ns, limit }));
-        }
-    }
-    queries
-}
-
-fn aggregates(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
-    let signals = [some_signals(dataset), vec![0]];
-    let ranges = [TimeRange::ALL, TimeRange::half_open(times[3], times[times.len() / 2]), TimeRange::half_open(0, 1)];
-    let devices = [Devices::All, Devices::Some(vec![dataset.devices - 1]), Devices::Some(vec![4711])];
-    let mut figures: Vec<Vec<Aggregate>> = Aggregate::ALL.iter().map(|&figure| vec![figure]).collect();
-    figures.extend([FIGURES.to_vec(), vec![Aggregate::Max, Aggregate::Last], Aggregate::ALL.to_vec()]);
-    let mut queries = Vec::new();
-    for devices in devices {
-        for range in ranges {
-            for aggregates in &figures {
-                for signals in &signals {
-                    let (devices, signals, aggregates) = (devices.clone(), signals.clone(), aggregates.clone());
-                    queries.push(Query::Aggregates { devices, signals, aggregates, range });
-                }
-            }
-        }
-    }
-    queries
-}
-
-/// Buckets that hold several datapoints, one, and none; the figures that databases find by grouping, and those that need an
-/// order of time within each.
-fn buckets(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
-    let range = TimeRange::half_open(times[3], times[times.len() - 3]);
-    let devices = [Devices::All, Devices::Some(vec![dataset.devices - 1]), Devices::Some(vec![4711])];
-    let mut figures: Vec<Vec<Aggregate>> = Aggregate::ALL.iter().map(|&figure| vec![figure]).collect();
-    figures.extend([FIGURES.to_vec(), vec![Aggregate::Mean, Aggregate::Max, Aggregate::Count], vec![]]);
-    let widths =
-        [SECOND].into_iter().chain([7_000_000, 3_600_000_000_000].into_iter().filter_map(BucketWidth::from_ns));
-    let mut queries = Vec::new();
-    for width in widths {
-        for devices in &devices {
-            for aggregates in &figures {
-                let (devices, aggregates) = (devices.clone(), aggregates.clone());
-                let total = |newest, range| Query::TotalBuckets {
-                    devices: devices.clone(),
-                    signals: some_signals(dataset),
-                    aggregates: aggregates.clone(),
-                    range,
-                    width,
-                    newest,
-                };
-                if aggregates.iter().all(|figure| !matches!(figure, Aggregate::First | Aggregate::Last)) {
-                    let before = TimeRange { from: Unbounded, to: range.to };
-                    queries.extend([total(None, range), total(Some(2), range), total(Some(3), before)]);
-                }
-                queries.push(Query::Buckets { devices, signals: some_signals(dataset), aggregates, range, width });
-            }
-        }
-    }
-    queries
-}
-
-/// Also of first and last values, by which no database groups.
-fn top_devices(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
-    let (all, part) = (TimeRange::ALL, TimeRange::half_open(times[3], times[times.len() / 2]));
-    let devices = || {
-        let last = dataset.devices - 1;
-        [Devices::All, Devices::Some(vec![last]), Devices::Some((0..=last).collect()), Devices::Some(vec![0, 4711])]
-    };
-    let mut limits = [1, 2, u64::MAX].into_iter().cycle();
-    let mut queries = Vec::new();
-    for signal in some_signals(dataset) {
-        for aggregate in Aggregate::ALL {
-            let of = |range, devices, limit| Query::TopDevices { devices, signal, aggregate, range, limit };
-            for range in [all, part] {
-                queries
-                    .extend(devices().into_iter().zip(&mut limits).map(|(devices, limit)| of(range, devices, limit)));
-            }
-            let nothing = [(TimeRange::half_open(0, 1), Devices::All, 2), (all, Devices::Some(vec![]), 2)];
-            queries.extend(nothing.into_iter().map(|(range, devices, limit)| of(range, devices, limit)));
-            queries.push(of(all, Devices::All, 0));
         }
     }
     queries
