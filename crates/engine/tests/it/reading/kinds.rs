@@ -2,7 +2,7 @@
 
 use super::{CLOSED, assert_believed, backend, profile, run_on, try_plan};
 use iotbench_core::Layout;
-use iotbench_engine::{Outcome, PlanError};
+use iotbench_engine::{Outcome, PlanError, parse_profile};
 use std::path::Path;
 
 const PMU: &str = "name = \"pmu\"\nrate = 50";
