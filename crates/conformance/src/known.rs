@@ -3,7 +3,7 @@
 use crate::{
     compare::{Everything, Exactness, Row, Rows, agree},
     data::{ORIGIN_NS, Owned, schema},
-    percentile::of_percents,
+    questions::of_percents,
     subject::{Check, Failure, Session, Subject, ask, ensure},
 };
 use iotbench_core::{

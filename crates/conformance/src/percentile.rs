@@ -2,41 +2,9 @@
 
 use crate::{
     compare::{Row, Rows},
-    data::{Dataset, Owned},
-    questions::some_signals,
+    data::Owned,
 };
-use iotbench_core::{Aggregate, BucketWidth, Devices, Percentile, Query, SignalId, TimeRange};
-
-/// Questions of every device and of one, also of time buckets, alone and beside figures that databases find by grouping or by an order of time.
-pub(crate) fn percentiles(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
-    let (all, part) = (TimeRange::ALL, TimeRange::half_open(times[3], times[times.len() / 2]));
-    let (every, last) = (|| Devices::All, Devices::Some(vec![dataset.devices - 1]));
-    let (some, one) = (|| some_signals(dataset), || vec![0]);
-    let figures = |devices, signals, aggregates, range| Query::Aggregates { devices, signals, aggregates, range };
-    let mut queries = vec![
-        figures(every(), some(), of_percents(&["p50", "p99.9", "p0.1"]), all),
-        figures(last.clone(), one(), of_percents(&["p95"]), part),
-        figures(every(), some(), [of_percents(&["p95"]), vec![Aggregate::Mean, Aggregate::Last]].concat(), part),
-        figures(every(), one(), of_percents(&["p50"]), TimeRange::half_open(0, 1)),
-    ];
-    let beside = [of_percents(&["p50"]), vec![Aggregate::Max], of_percents(&["p99"])].concat();
-    let with_first = [of_percents(&["p25"]), vec![Aggregate::First]].concat();
-    let of_width = [
-        (1_000_000_000, every(), beside),
-        (7_000_000, last, of_percents(&["p95"])),
-        (3_600_000_000_000, every(), with_first),
-    ];
-    queries.extend(of_width.into_iter().filter_map(|(ns, devices, aggregates)| {
-        let width = BucketWidth::from_ns(ns)?;
-        Some(Query::Buckets { devices, signals: some(), aggregates, range: part, width })
-    }));
-    queries
-}
-
-/// These percentiles.
-pub(crate) fn of_percents(percentiles: &[&str]) -> Vec<Aggregate> {
-    percentiles.iter().filter_map(|text| Percentile::parse(text)).map(Aggregate::Percentile).collect()
-}
+use iotbench_core::{Aggregate, BucketWidth, Percentile, Query, SignalId, TimeRange};
 
 /// A row of percentiles that a query asks for.
 pub(crate) struct Asked<'a> {
@@ -98,6 +66,7 @@ pub(crate) fn same_percentiles(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iotbench_core::Devices;
 
     #[test]
     fn a_percentile_lies_between_the_values_beside_it_and_not_beyond() {

@@ -2,11 +2,9 @@
 
 mod figures;
 
-use crate::{
-    data::{Dataset, ORIGIN_NS},
-    percentile::{of_percents, percentiles},
-};
-use figures::{aggregates, buckets, filled, having, of_each_value, of_some_values, top_devices};
+use crate::data::{Dataset, ORIGIN_NS};
+pub(crate) use figures::of_percents;
+use figures::{aggregates, buckets, filled, having, of_each_value, of_some_values, percentiles, top_devices};
 use iotbench_core::{
     Aggregate, BucketWidth, Consecutive, Devices, Direction, Predicate, Query, SignalId, TagId, Tagged, TimeRange,
 };

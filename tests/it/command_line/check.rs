@@ -66,7 +66,7 @@ fn an_error_names_file_line_key_and_shows_what_is_written_there() {
         ("machine_write", "rate = 1000", "rate = nan", "no rate"),
         ("machine_write", "rate = 1000", "rate = 1e308", "no rate"),
         ("machine_write", "queue = \"16KiB\"", "queue = \"1\"", "queue"),
-        ("greenhouse_trends", "\"mean\", \"max\"", "\"mean\", \"median\"", "expected one of `first`"),
+        ("greenhouse_trends", "\"mean\", \"max\"", "\"mean\", \"median\"", "did you mean `mean`?"),
         ("greenhouse_trends", "width = \"1h\"", "widht = \"1h\"", "did you mean `width`?"),
         ("machine_write", "[phases]", "[phases", "TOML"),
     ] {

@@ -1,11 +1,8 @@
 //! The questions about figures: of devices, of their time buckets, of devices together, and which of them meet a condition.
 
 use super::{FIGURES, SECOND, some_signals};
-use crate::{
-    data::{Dataset, ORIGIN_NS},
-    percentile::of_percents,
-};
-use iotbench_core::{Aggregate, BucketWidth, Devices, Fill, Predicate, Query, SignalId, TimeRange};
+use crate::data::{Dataset, ORIGIN_NS};
+use iotbench_core::{Aggregate, BucketWidth, Devices, Fill, Percentile, Predicate, Query, SignalId, TimeRange};
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
 /// Figures of the devices with each value of a tag together, over all time and bucket by bucket; and of no time, and of no figure.
@@ -184,4 +181,35 @@ pub(super) fn top_devices(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
         }
     }
     queries
+}
+
+/// Questions of every device and of one, also of time buckets, alone and beside figures that databases find by grouping or by an order of time.
+pub(super) fn percentiles(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
+    let (all, part) = (TimeRange::ALL, TimeRange::half_open(times[3], times[times.len() / 2]));
+    let (every, last) = (|| Devices::All, Devices::Some(vec![dataset.devices - 1]));
+    let (some, one) = (|| some_signals(dataset), || vec![0]);
+    let figures = |devices, signals, aggregates, range| Query::Aggregates { devices, signals, aggregates, range };
+    let mut queries = vec![
+        figures(every(), some(), of_percents(&["p50", "p99.9", "p0.1"]), all),
+        figures(last.clone(), one(), of_percents(&["p95"]), part),
+        figures(every(), some(), [of_percents(&["p95"]), vec![Aggregate::Mean, Aggregate::Last]].concat(), part),
+        figures(every(), one(), of_percents(&["p50"]), TimeRange::half_open(0, 1)),
+    ];
+    let beside = [of_percents(&["p50"]), vec![Aggregate::Max], of_percents(&["p99"])].concat();
+    let with_first = [of_percents(&["p25"]), vec![Aggregate::First]].concat();
+    let of_width = [
+        (1_000_000_000, every(), beside),
+        (7_000_000, last, of_percents(&["p95"])),
+        (3_600_000_000_000, every(), with_first),
+    ];
+    queries.extend(of_width.into_iter().filter_map(|(ns, devices, aggregates)| {
+        let width = BucketWidth::from_ns(ns)?;
+        Some(Query::Buckets { devices, signals: some(), aggregates, range: part, width })
+    }));
+    queries
+}
+
+/// These percentiles.
+pub(crate) fn of_percents(percentiles: &[&str]) -> Vec<Aggregate> {
+    percentiles.iter().filter_map(|text| Percentile::parse(text)).map(Aggregate::Percentile).collect()
 }
