@@ -1,8 +1,7 @@
 //! What the rows of time buckets hold in which nothing was measured.
 
-use crate::{BucketWidth, TimeRange};
 use serde::{Deserialize, Serialize};
-use std::{fmt, ops::Bound, str::FromStr};
+use std::{fmt, str::FromStr};
 
 /// What a bucket without a point has for figures. Before the first bucket of a device that holds a point they are nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,24 +56,6 @@ impl FromStr for Fill {
     }
 }
 
-impl BucketWidth {
-    /// The beginnings of the first and the last bucket of a stretch of time; `None` where it has an end that is open, or holds nothing.
-    #[must_use]
-    pub fn ends(self, range: TimeRange) -> Option<(i64, i64)> {
-        let first = match range.from {
-            Bound::Included(ns) => ns,
-            Bound::Excluded(ns) => ns.checked_add(1)?,
-            Bound::Unbounded => return None,
-        };
-        let last = match range.to {
-            Bound::Included(ns) => ns,
-            Bound::Excluded(ns) => ns.checked_sub(1)?,
-            Bound::Unbounded => return None,
-        };
-        (first <= last).then(|| (self.start_of(first), self.start_of(last)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,14 +68,5 @@ mod tests {
         assert_eq!(Fill::Linear.between((10, None), next, 20), None);
         assert_eq!(Fill::Linear.between(before, Some((50, None)), 20), None);
         assert!(Fill::ALL.iter().all(|fill| fill.to_string().parse() == Ok(*fill)) && "none".parse::<Fill>().is_err());
-    }
-
-    #[test]
-    fn the_buckets_of_a_stretch_are_those_that_hold_some_of_it() {
-        let width = BucketWidth::from_ns(10).unwrap();
-        assert_eq!(width.ends(TimeRange::half_open(5, 30)), Some((0, 20)));
-        assert_eq!(width.ends(TimeRange { from: Bound::Excluded(9), to: Bound::Included(30) }), Some((10, 30)));
-        assert_eq!(width.ends(TimeRange::half_open(5, 5)), None);
-        assert_eq!(width.ends(TimeRange::ALL), None);
     }
 }

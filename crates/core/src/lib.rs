@@ -18,6 +18,7 @@
 mod aggregate;
 mod backend;
 mod batch;
+mod bucket_width;
 mod capability;
 mod carrier;
 mod column;
@@ -50,6 +51,7 @@ pub use backend::{
     ServerFacts, Settled, Writer,
 };
 pub use batch::{Batch, Run, RunRows};
+pub use bucket_width::BucketWidth;
 pub use capability::{Acknowledgement, Capabilities, Domain, Duplicates, Misfit, TimeUnit};
 pub use carrier::{Carrier, CarrierFacts, Label, Publisher, Subscriber, Way};
 pub use column::{Column, TextColumn, Value};
@@ -64,7 +66,7 @@ pub use name::{Name, NameError};
 pub use opens::Opens;
 pub use percentile::Percentile;
 pub use process_action::ProcessAction;
-pub use query::{Aggregate, BucketWidth, Devices, Direction, Predicate, Query, Tagged, TimeRange};
+pub use query::{Aggregate, Devices, Direction, Predicate, Query, Tagged, TimeRange};
 pub use recipe::{
     CLUSTER, ConfigFile, Jars, On, Origin, Program, Ready, Recipe, Role, SERVER_SETTINGS, StopBy, Variant, capitals,
 };
