@@ -7,9 +7,13 @@ use std::{
     env,
     ffi::OsStr,
     fmt, fs,
+    io::{BufRead, BufReader, Read},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::{Duration, Instant},
 };
 
 use crate::template::Values;
@@ -183,13 +187,46 @@ fn find_extension(extension: &Program, command: &[&str], recipe: &Recipe, values
     })
 }
 
-/// What a command prints first, if it succeeds and prints anything.
+/// How long a program may take to say something of itself.
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
+
+/// What a command prints first, if it succeeds, prints anything, and ends soon enough: else it is killed.
 fn first_line(command: &[String]) -> Option<String> {
-    let (program, arguments) = command.split_first()?;
-    let output = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-    let line = String::from_utf8_lossy(&output.stdout).lines().next()?.trim().to_owned();
-    (output.status.success() && !line.is_empty()).then_some(line)
+    first_line_within(command, ANSWER_WITHIN)
 }
+
+fn first_line_within(command: &[String], limit: Duration) -> Option<String> {
+    let (program, arguments) = command.split_first()?;
+    let mut command = Command::new(program);
+    let mut child =
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let output = child.stdout.take()?;
+    let (send, printed) = mpsc::sync_channel(1);
+    // What it started may keep its output open: that is left to itself.
+    thread::spawn(move || {
+        let mut line = Vec::new();
+        let read = BufReader::new(output.take(MAX_LINE_BYTES)).read_until(b'\n', &mut line);
+        read.is_ok().then(|| send.send(line))
+    });
+    let began = Instant::now();
+    let line = printed.recv_timeout(limit).ok();
+    let status = loop {
+        match child.try_wait().ok()? {
+            Some(status) => break Some(status),
+            None if line.is_none() || began.elapsed() >= limit => break None,
+            None => thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    if status.is_none() {
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    let line = String::from_utf8_lossy(&line?).trim().to_owned();
+    (status?.success() && !line.is_empty()).then_some(line)
+}
+
+/// The most of a line that is looked at.
+const MAX_LINE_BYTES: u64 = 4096;
 
 /// The paths of these programs under their names.
 fn of_programs(paths: &BTreeMap<&'static str, PathBuf>) -> Values {

@@ -67,7 +67,7 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         OperationKind::Gaps => gaps(context, config)?,
         OperationKind::Differences => differences(context, config)?,
         OperationKind::TimeWeightedMean => {
-            let (signals, devices) = (without_text(context, config)?, whose(context, config)?);
+            let (signals, devices) = (numbers(config, context.schema)?, whose(context, config)?);
             Question::Consecutive { signals, what: Consecutive::TimeWeightedMean, devices, window_ns }
         }
         OperationKind::CycleSearch => cycle(context, config)?,
@@ -118,6 +118,15 @@ fn filled(config: &OperationConfig, of: Question) -> Result<Question, FieldError
 
 /// The buckets that are counted: of each device, or of all those with the same value of a tag.
 fn counted(context: Context<'_>, config: &OperationConfig) -> Result<Question, FieldError> {
+    let (window_ns, least) = (config.window.as_ns(), config.records.0);
+    // A window that begins within a bucket cuts one more.
+    let most = window_ns.div_ceil(width(config, window_ns)?.as_ns().unsigned_abs()) + 1;
+    if least > most {
+        return Err((
+            "records".into(),
+            format!("a window has at most {most} buckets, and never {least} of them: write fewer"),
+        ));
+    }
     match by_tag(context, config)? {
         Some(tag) => figures_by_tag(context, config, tag),
         None => buckets(context, config, false),
@@ -189,21 +198,9 @@ fn differences(context: Context<'_>, config: &OperationConfig) -> Result<Questio
     if per_ns == Some(None) {
         return Err(("per".into(), "in no time nothing changes: write a longer one, or leave it out".into()));
     }
-    let (signals, devices) = (without_text(context, config)?, whose(context, config)?);
+    let (signals, devices) = (numbers(config, context.schema)?, whose(context, config)?);
     let what = Consecutive::Differences { per_ns: per_ns.flatten() };
     Ok(Question::Consecutive { signals, what, devices, window_ns: config.window.as_ns() })
-}
-
-/// The signals that the profile names, each of which has to be a number.
-fn without_text(context: Context<'_>, config: &OperationConfig) -> Result<Vec<SignalId>, FieldError> {
-    let signals = numbers(config, context.schema)?;
-    let mut named = signals.iter().filter_map(|&id| context.schema.signals().get(usize::from(id)));
-    match named.find(|signal| !signal.value_type.is_number()) {
-        Some(text) => {
-            Err(("signals".into(), format!("{} is text, and {} are of numbers: leave it out", text.name, config.kind)))
-        }
-        None => Ok(signals),
-    }
 }
 
 pub(super) fn predicate(config: &OperationConfig) -> Result<Predicate, FieldError> {
@@ -281,11 +278,19 @@ fn cycle(context: Context<'_>, config: &OperationConfig) -> Result<Question, Fie
     Ok(Question::Cycle { strategy, signals, abscissa, amplitude })
 }
 
-/// The signals that the profile names; where it names none, all that are numbers: at least one.
+/// The signals that the profile names, each a number; where it names none, all that are numbers: at least one.
 pub(super) fn numbers(config: &OperationConfig, schema: &Schema) -> Result<Vec<SignalId>, FieldError> {
     let is_number = |id| schema.signals().get(usize::from(id)).is_some_and(|s| s.value_type.is_number());
     let signals = signals(config, schema, is_number)?;
-    if signals.is_empty() { Err(("signals".into(), "none of them is a number".into())) } else { Ok(signals) }
+    let text = signals.iter().find(|&&id| !is_number(id)).and_then(|&id| schema.signals().get(usize::from(id)));
+    match text {
+        Some(text) => Err((
+            "signals".into(),
+            format!("{} is text, and {} asks about numbers: leave it out", text.name, config.kind),
+        )),
+        None if signals.is_empty() => Err(("signals".into(), "none of them is a number".into())),
+        None => Ok(signals),
+    }
 }
 
 /// The signals that the profile names; where it names none, all that are `suitable`. A `*` at the end of a name stands for

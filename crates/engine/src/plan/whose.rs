@@ -58,7 +58,8 @@ pub(super) fn whose(context: Context<'_>, config: &OperationConfig) -> Result<Wh
         }
         RequestDevices::Tag(name) => name,
         RequestDevices::By(_) => {
-            let message = format!("{} asks of no devices together: figures and total_buckets do", config.kind);
+            let message =
+                format!("{} asks of no devices together: figures, total_buckets and count_buckets do", config.kind);
             return Err(("devices".into(), message));
         }
     };

@@ -100,7 +100,8 @@ impl Exactness {
 
     /// How far a figure may be off that a database works out, where it should be this one within its bounds.
     pub fn figure_error(&self, expected: f64, Bounds { magnitude, count, .. }: Bounds) -> f64 {
-        let decimal = if self.decimal { DECIMAL_ERROR * magnitude } else { 0.0 };
+        // The least and the greatest value are further from nothing than the mean one.
+        let decimal = if self.decimal { DECIMAL_ERROR * magnitude.max(expected.abs()) } else { 0.0 };
         let added_up = if self.adds_up_32_bit { SINGLE_ROUNDING * count * magnitude } else { 0.0 };
         decimal.max(added_up).max(self.absolute).max(FIGURE_ERROR * expected.abs().max(magnitude))
     }
@@ -230,6 +231,16 @@ fn type_of(value: Value<'_>) -> ValueType {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_figure_in_decimal_text_is_as_near_as_the_text_is() {
+        let bounds = |figure| Bounds { least: figure, greatest: figure, magnitude: 0.1, count: 3.0 };
+        let exact = Exactness::new(|_| Domain::Full, false);
+        let stored = f64::from(-8.9_f32);
+        assert!(Exactness { decimal: true, ..exact }.same_figure(-8.9, bounds(stored)));
+        assert!(!exact.same_figure(-8.9, bounds(stored)));
+        assert!(!Exactness { decimal: true, ..exact }.same_figure(-8.900_002, bounds(stored)));
+    }
 
     #[test]
     fn values_that_share_an_exponent_may_differ_by_a_part_of_the_greatest() {

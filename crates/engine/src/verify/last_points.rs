@@ -1,11 +1,14 @@
 //! The newest datapoint of each device, which may be read while others are written.
 
-use super::{exactness::Exactness, exactness::row_differs, truth::Truth};
+use super::{
+    exactness::{Exactness, row_differs},
+    truth::{Row, Truth},
+};
 use crate::read::KeptAnswer;
-use iotbench_core::{Devices, Predicate, SignalId, TimeRange};
+use iotbench_core::{Devices, Predicate, ReplyColumn, SignalId, TimeRange};
 use std::ops::ControlFlow;
 
-/// Of each device the newest row that had to be seen, or a newer one that may have been; where there is a condition, only if that one
+/// Of each device the newest row that had to be seen, or a newer one that may have been, whole or in part; where there is a condition, only if that one
 /// meets it.
 pub(super) fn last_points(
     truth: &mut Truth,
@@ -26,8 +29,11 @@ pub(super) fn last_points(
                 may_be_left_out = true;
                 return if row.certain { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
             }
+            // Not every signal of what is being written need be seen yet, of those that are stored apart: also not the one compared.
+            may_be_left_out |= condition.is_some() && !row.certain;
             match row_differs(answer, place, &row, &signals, exactness) {
                 None => is_there = true,
+                Some(_) if !row.certain && is_part(answer, place, &row, exactness) => is_there = true,
                 Some(_) if row.certain && may_be_left_out => {}
                 Some(difference) if row.certain => wrong = Some(difference),
                 Some(_) => return ControlFlow::Continue(()),
@@ -43,4 +49,16 @@ pub(super) fn last_points(
         return Ok(());
     }
     Err(format!("{} rows were answered, and there are {place}", answer.len()))
+}
+
+/// Whether a row of an answer is of this datapoint and holds some of its values, and no others.
+fn is_part(answer: &KeptAnswer, place: u64, row: &Row<'_>, exactness: Exactness) -> bool {
+    let Some((rows, place)) = answer.rows.as_ref().zip(usize::try_from(place).ok()) else { return false };
+    let of = (rows.devices.get(place).copied(), rows.timestamps_ns.get(place).copied());
+    let same = |(signal, column): (SignalId, &ReplyColumn)| match (column.get(place), row.value(signal)) {
+        (None, _) => true,
+        (Some(got), expected) => expected.is_some_and(|expected| exactness.same(got, expected)),
+    };
+    let holds_one = rows.columns.iter().any(|column| column.get(place).is_some());
+    of == (Some(row.device), Some(row.timestamp_ns)) && holds_one && (0..).zip(&rows.columns).all(same)
 }

@@ -182,3 +182,17 @@ fn a_version_is_found_in_what_programs_say() {
         assert_eq!(number_in(said), version);
     }
 }
+
+/// The limit has passed when it is asked, so that nothing depends on how fast the machine is.
+#[test]
+fn a_program_that_says_nothing_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("silent");
+    fs::write(&program, "#!/bin/sh\nexec sleep 1000\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let command = [program.to_str().unwrap().to_owned()];
+    assert_eq!(first_line_within(&command, Duration::ZERO), None);
+    let said = ["/bin/echo".to_owned(), "server 1.2".to_owned()];
+    assert_eq!(first_line(&said).as_deref(), Some("server 1.2"));
+    assert_eq!(first_line(&["/bin/false".to_owned()]), None);
+}

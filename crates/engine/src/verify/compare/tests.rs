@@ -70,6 +70,19 @@ fn ask(database: &dyn Database, query: &Query, overlap: &Overlap) -> KeptAnswer 
     answer
 }
 
+fn holding(of: Query, predicate: Predicate, at_least: Option<u64>) -> Query {
+    Query::Having { of: Box::new(of), signal: 0, predicate, at_least }
+}
+
+/// The mean of a signal of each device, or of each of its buckets.
+fn one_figure(range: TimeRange, width: Option<BucketWidth>) -> Query {
+    let (devices, signals, aggregates) = (Devices::All, vec![0], vec![Aggregate::Mean]);
+    match width {
+        Some(width) => Query::Buckets { devices, signals, aggregates, range, width },
+        None => Query::Aggregates { devices, signals, aggregates, range },
+    }
+}
+
 fn queries(from_ns: i64) -> Vec<Query> {
     let (devices, signals, aggregates) = (Devices::All, vec![0, 1], Aggregate::ALL.to_vec());
     let since = from(from_ns);
@@ -84,6 +97,10 @@ fn queries(from_ns: i64) -> Vec<Query> {
         Query::Newest { devices: Devices::All, limit: 9 },
         Query::LastPoints { devices: Devices::All },
         Query::LastPoints { devices: Devices::Some(vec![1]) },
+        holding(Query::LastPoints { devices: Devices::All }, Predicate::Above(0.0), None),
+        holding(one_figure(since, None), Predicate::Above(0.0), None),
+        holding(one_figure(since, BucketWidth::from_ns(40_000_000)), Predicate::Below(0.0), None),
+        holding(one_figure(since, BucketWidth::from_ns(20_000_000)), Predicate::Above(0.0), Some(3)),
         Query::NewestVisible { device: 1, signal: 0 },
         Query::Minimum { device: 1, signal: 1, range: since },
         Query::MaxOfFirst { device: 1, signal: 0, from_ns, limit: 6 },
@@ -458,6 +475,35 @@ fn buckets_that_are_not_the_newest_are_found() {
 }
 
 /// Answers as a database would give them that still shows what was the newest before, or another device's.
+/// What is stored signal by signal is seen signal by signal.
+#[test]
+fn a_last_point_that_is_being_written_may_be_seen_in_part_and_no_other() {
+    let (overlap, dataset) = (overlap_of(&[(2, 0), (2, 3), (2, 3)]), dataset());
+    let (certain, possible) = states(&overlap);
+    let newest = *possible.iter().find(|row| row.0 == 1).unwrap();
+    let query = Query::LastPoints { devices: Devices::All };
+    let stored: Rows = certain.iter().copied().chain([newest]).collect();
+    let whole = ask(&*database(&*dataset, &stored), &query, &overlap);
+    let finding = |row: usize, change: &dyn Fn(Option<f32>) -> Option<f32>| {
+        let mut answer = whole.clone();
+        let rows = answer.rows.as_mut().unwrap();
+        let mut column = ReplyColumn::new(rows.columns[0].value_type());
+        for place in 0..rows.len() {
+            let kept = rows.columns[0].get(place);
+            let number = if let Some(Value::F32(number)) = kept { Some(number) } else { None };
+            let changed = change(number).map(Value::F32);
+            column.push(if place == row { changed } else { kept }).unwrap();
+        }
+        rows.columns[0] = column;
+        compare(&mut Truth::new(history()), &answer, EXACT)
+    };
+    assert_eq!(whole.rows.as_ref().unwrap().devices, [0, 1, 2]);
+    assert_eq!(finding(1, &|value| value), Finding::Right);
+    assert_eq!(finding(1, &|_| None), Finding::Right, "one signal is not there yet");
+    assert!(matches!(finding(1, &|value| value.map(|v| v + 1.0)), Finding::Wrong(_)), "another value is wrong");
+    assert!(matches!(finding(0, &|_| None), Finding::Wrong(_)), "what was acknowledged is whole");
+}
+
 #[test]
 fn a_last_point_that_is_not_the_newest_is_found() {
     let (overlap, dataset) = (overlap_of(&[(2, 0), (2, 3), (2, 3)]), dataset());

@@ -370,7 +370,10 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
             refused(10, r#"{ kind = "figures", devices = "by site" }"#, &[]),
             "\"site\" is no tag of the devices: the tags are none",
         ),
-        (refused(10, r#"{ kind = "filter", above = 1, devices = "by site" }"#, &[]), "figures and total_buckets do"),
+        (
+            refused(10, r#"{ kind = "filter", above = 1, devices = "by site" }"#, &[]),
+            "figures, total_buckets and count_buckets do",
+        ),
         (refused(10, r#"{ kind = "figures", above = 1 }"#, &[]), "signals: a condition is on the value of one signal"),
         (refused(10, r#"{ kind = "last_points", signals = ["analog_01"] }"#, &[]), "signals: whole records are read"),
         (refused(10, r#"{ kind = "count_buckets", signals = ["analog_01"] }"#, &[]), "above: there is no limit"),
@@ -402,6 +405,10 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
             "per: in no time nothing changes: write a longer one",
         ),
         (refused(10, r#"{ kind = "gaps", per = "1s" }"#, &[]), "per: gaps does not go by it, but by"),
+        (
+            refused(10, r#"{ kind = "count_buckets", signals = ["analog_01"], above = 1, records = 13 }"#, &[]),
+            "records: a window has at most 11 buckets, and never 13",
+        ),
         (refused(10, r#"{ kind = "newest_buckets", records = 5 }"#, &[]), "width: write how long a bucket is"),
         (refused(10, r#"{ kind = "newest_buckets", width = "1s", records = 200000 }"#, &[]), "records"),
         (refused(10, r#"{ kind = "newest_buckets", width = "1s", aggregates = ["last"] }"#, &[]), "not the last value"),
@@ -426,5 +433,5 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
     assert!(error.contains("none of them is a number"), "{error}");
     let text = profile(WEATHER, 1, 400, CLOSED, r#"{ kind = "differences", window = "2h", signals = ["*"] }"#);
     let error = try_plan(&text, &[], backend("memory"), Path::new("/nowhere")).unwrap_err().to_string();
-    assert!(error.contains("is text, and differences are of numbers: leave it out"), "{error}");
+    assert!(error.contains("is text, and differences asks about numbers: leave it out"), "{error}");
 }
