@@ -104,8 +104,11 @@ fn assert_all_there(outcome: &Outcome, case: &str) {
 #[test]
 fn second_sends_are_counted_stored_and_read_back() {
     let per_mille = |outcome: &Outcome| outcome.points.sent_again * 1_000 / outcome.points.sent;
+    // Of one device each user sends every third seven, in which are two or three second sends, or one or two: the share is between these,
+    // however unlike their turns are.
+    let of_users = [("devices=3", 300..370, 100..170), ("devices=1", 280..430, 100..290)];
     for name in ["memory", "sqlite"] {
-        for devices in ["devices=3", "devices=1"] {
+        for (devices, of_half, of_fifth) in of_users.clone() {
             // Users of one device may leave out a first send at the end whose second one was another's.
             let is_whole = |outcome: &Outcome| {
                 let known = outcome.acked().len() + outcome.points.sent_again;
@@ -113,10 +116,10 @@ fn second_sends_are_counted_stored_and_read_back() {
             };
             let half = run_fully(backend(name), LOAD, &[devices, HALF_AT_ONCE]);
             assert_all_there(&half, name);
-            assert!((300..370).contains(&per_mille(&half)) && is_whole(&half), "{name}: {:?}", half.points);
+            assert!(of_half.contains(&per_mille(&half)) && is_whole(&half), "{name}: {:?}", half.points);
             let fifth = run_fully(backend(name), LOAD, &[devices, FIFTH_LATER]);
             assert_all_there(&fifth, name);
-            assert!((100..170).contains(&per_mille(&fifth)) && is_whole(&fifth), "{name}: {:?}", fifth.points);
+            assert!(of_fifth.contains(&per_mille(&fifth)) && is_whole(&fifth), "{name}: {:?}", fifth.points);
             for (twice, layout) in [(HALF_AT_ONCE, "layout=document"), (FIFTH_LATER, "layout=bulk")] {
                 let set = [&[devices, twice, layout, "phases.preload=90"], &DIRTY[..]].concat();
                 assert_all_there(&run_fully(backend(name), LOAD, &set), layout);
