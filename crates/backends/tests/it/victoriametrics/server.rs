@@ -52,7 +52,7 @@ impl Server {
     pub fn contents(&self, database: &str) -> Vec<String> {
         self.post("/internal/force_flush", "");
         let path = format!("/api/v1/export?match[]=%7Bdb=%22{database}%22%7D&start=0&end=4102444800");
-        let mut contents: Vec<String> = self.post(&path, "").lines().map(Into::into).collect();
+        let mut contents: Vec<String> = self.post(&path, "").lines().map(in_order).collect();
         contents.sort_unstable();
         contents
     }
@@ -66,4 +66,16 @@ impl Server {
     fn post(&self, path: &str, body: &str) -> String {
         harness::request(&self.url, "POST", path, "text/plain", body)
     }
+}
+
+/// A series of an export; the server gives samples of equal times in any order.
+fn in_order(line: &str) -> String {
+    let mut series: serde_json::Value = serde_json::from_str(line).unwrap();
+    let of = |key: &str| series[key].as_array().cloned().unwrap_or_default();
+    let mut samples: Vec<_> = of("timestamps").into_iter().zip(of("values")).collect();
+    samples.sort_by_key(|(time, value)| (time.as_i64(), value.to_string()));
+    let (times, values): (Vec<_>, Vec<_>) = samples.into_iter().unzip();
+    series["timestamps"] = times.into();
+    series["values"] = values.into();
+    series.to_string()
 }
