@@ -36,8 +36,8 @@ pub(super) fn facts(results: &Path) -> MachineFacts {
     let facts = facts_of(&environment);
     let clock = ClockFacts { wakes_late_ns: wakes_late(), ..facts.clock };
     let folders = [
-        folder("private servers", &servers, environment.database_filesystem.as_ref()),
-        folder("results", results, environment.filesystem.as_ref()),
+        folder("private servers", place(&servers, false), environment.database_filesystem.as_ref()),
+        folder("results", place(results, true), environment.filesystem.as_ref()),
     ];
     MachineFacts { others: others.ok(), clock, folders: folders.into(), ..facts }
 }
@@ -79,8 +79,23 @@ fn wakes_late() -> Option<[u64; 2]> {
     std::thread::spawn(wakes_late_ns).join().ok()
 }
 
-fn folder(of: &str, wanted: &Path, filesystem: Option<&Filesystem>) -> FolderFacts {
-    let path = existing(wanted);
+fn folder(of: &str, place: Result<PathBuf, PathBuf>, filesystem: Option<&Filesystem>) -> FolderFacts {
+    let path = match place {
+        Ok(path) => path,
+        Err(path) => {
+            let failed = Some("there is no such folder".into());
+            let filesystem = None;
+            return FolderFacts {
+                of: of.into(),
+                filesystem,
+                in_memory: false,
+                free_bytes: None,
+                path,
+                appends: None,
+                failed,
+            };
+        }
+    };
     let in_memory = Medium::of(&path).is_ok_and(|medium| medium == Medium::Memory);
     let probes = if in_memory { Ok(None) } else { probed(&path).map(Some) };
     let (appends, failed) = match probes {
@@ -98,10 +113,15 @@ fn folder(of: &str, wanted: &Path, filesystem: Option<&Filesystem>) -> FolderFac
     }
 }
 
-/// The nearest folder at or above one that is there: what is not there yet is made in it.
-fn existing(wanted: &Path) -> PathBuf {
+/// The folder that is meant; where it `is_made`, the nearest one above it that is there.
+///
+/// # Errors
+/// What is meant, where it is no folder, or would have to be there.
+fn place(wanted: &Path, is_made: bool) -> Result<PathBuf, PathBuf> {
     let whole = std::path::absolute(wanted).unwrap_or_else(|_| wanted.to_owned());
-    whole.ancestors().find(|folder| folder.is_dir()).map_or(whole.clone(), Path::to_owned)
+    let mut above = whole.ancestors().take(if is_made { usize::MAX } else { 1 });
+    let there = above.find(|place| place.exists()).filter(|place| place.is_dir()).map(Path::to_owned);
+    there.ok_or(whole)
 }
 
 fn probed(folder: &Path) -> io::Result<AppendFacts> {
@@ -124,14 +144,22 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_there_yet_is_the_one_that_it_is_made_in() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(existing(&folder.path().join("not/yet")), folder.path());
-        assert_eq!(existing(folder.path()), folder.path());
+        let (there, not_yet) = (folder.path().to_owned(), folder.path().join("not/yet"));
+        assert_eq!([place(&there, true), place(&there, false)], [Ok(there.clone()), Ok(there.clone())]);
+        assert_eq!((place(&not_yet, true), place(&not_yet, false)), (Ok(there), Err(not_yet)));
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert_eq!(place(&file, true), Err(file.clone()), "no folder is made where a file is");
+        let below = file.join("results");
+        assert_eq!(place(&below, true), Err(below.clone()));
+        let facts = super::folder("results", Err(below), None);
+        assert!(facts.failed.is_some_and(|why| why == "there is no such folder"));
     }
 
     #[test]
     fn a_folder_is_probed_and_left_as_it_was() {
         let at = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        let facts = folder("results", at.path(), None);
+        let facts = folder("results", place(at.path(), true), None);
         assert!(facts.in_memory || facts.appends.is_some_and(|a| a.count > 0 && a.p50_ns <= a.p99_ns), "{facts:?}");
         assert!(facts.free_bytes > Some(0) && facts.failed.is_none(), "{facts:?}");
         assert_eq!(fs::read_dir(at.path()).unwrap().count(), 0);

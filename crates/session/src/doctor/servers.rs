@@ -5,7 +5,7 @@ use iotbench_core::{BackendInfo, Origin, Recipe};
 use iotbench_engine::{Finding, Fitness};
 use iotbench_launcher::{Missing, Programs, lacks_setpriv};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, env, ffi::OsStr};
 
 /// The script that installs all but what nobody brings.
 const SCRIPT: &str = "scripts/servers --all";
@@ -63,7 +63,7 @@ impl ServerFacts {
 
     /// Whether it is not a tool without which no server is started.
     pub(super) fn blocks_nothing(&self) -> bool {
-        self.kind != ServerKind::Tool || self.finding.fitness == Fitness::Ok
+        self.kind != ServerKind::Tool || self.finding.fitness != Fitness::Missing
     }
 
     fn of(name: &str, setting: Option<&str>, kind: ServerKind, finding: Finding) -> Self {
@@ -95,6 +95,7 @@ pub(super) fn all() -> Vec<ServerFacts> {
     }
     all.push(private("mosquitto", Some("--via mqtt"), ServerKind::Broker, &iotbench_broker::RECIPE));
     all.push(private("nats-server", Some("--agents N"), ServerKind::Broker, &iotbench_cluster::RECIPE));
+    all.extend(search_path(env::var_os("PATH").as_deref()));
     if lacks_setpriv() {
         let found = "not found: root starts no server without it";
         let finding = Finding::of("", Fitness::Missing, found, "apt-get install util-linux, or be another user");
@@ -102,6 +103,15 @@ pub(super) fn all() -> Vec<ServerFacts> {
         all.push(ServerFacts { debian: vec!["util-linux".into()], ..tool });
     }
     all
+}
+
+/// What is said where programs are looked for nowhere. Pure.
+fn search_path(path: Option<&OsStr>) -> Option<ServerFacts> {
+    let is_empty = path.is_none_or(OsStr::is_empty);
+    let advice =
+        "what is missing may be there: set it, as in PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+    let finding = Finding::of("", Fitness::Note, "empty or not set", advice);
+    is_empty.then(|| ServerFacts::of("PATH", None, ServerKind::Tool, finding))
 }
 
 fn private(name: &str, setting: Option<&str>, kind: ServerKind, recipe: &'static Recipe) -> ServerFacts {
@@ -203,6 +213,16 @@ mod tests {
     }
 
     #[test]
+    fn programs_that_are_looked_for_nowhere_are_no_server_that_is_missing() {
+        for path in [None, Some(OsStr::new(""))] {
+            let said = search_path(path).unwrap();
+            assert!(said.finding.fitness == Fitness::Note && said.blocks_nothing(), "{said:?}");
+            assert!(said.finding.advice.contains("may be there"));
+        }
+        assert!(search_path(Some(OsStr::new("/bin"))).is_none());
+    }
+
+    #[test]
     fn a_server_lacks_all_that_it_lacks_at_once_and_says_what_brings_it() {
         let debian = Origin::Debian("x-server x-client");
         let all = [missing("xd", debian, None), missing("xc", Origin::Debian("x-client"), None)];
@@ -259,7 +279,7 @@ mod tests {
     /// What `scripts/servers` installs is of the versions that lists say were met. A machine of another kind has others.
     #[test]
     fn what_the_script_installs_was_met() {
-        if std::env::var("IOTBENCH_REQUIRE_SERVERS").as_deref() != Ok("1") {
+        if env::var("IOTBENCH_REQUIRE_SERVERS").as_deref() != Ok("1") {
             println!("skipped: what is installed here need not be what scripts/servers installs");
             return;
         }
