@@ -1,5 +1,9 @@
 //! Answers of a database that holds any of the states that a read beside writes may see.
 
+mod consecutive;
+mod last_points;
+mod percentile;
+
 use super::*;
 use crate::{
     read::History,
@@ -8,7 +12,7 @@ use crate::{
 use iotbench_backends::BACKENDS;
 use iotbench_core::{
     Batch, BucketWidth, Chunk, Database, Domain, Layout, Marker, Name, OpenRequest, Percentile, Predicate, Registry,
-    ReplyColumn, Run, Settings, TableSpec, Target, ValueType,
+    ReplyColumn, Run, Settings, TableSpec, Target,
 };
 use iotbench_simulator::{Dataset, DatasetConfig};
 use proptest::prelude::*;
@@ -292,142 +296,6 @@ fn a_bucket_of_another_time_a_wrong_figure_and_a_missing_row_are_found() {
     assert_eq!(kept_in_part(2), format!("{} rows were answered, and there are {rows}", rows + 1));
 }
 
-/// Answers as a database would give them that takes another rank, interpolates, or leaves a bucket out.
-#[test]
-fn a_percentile_beyond_the_values_beside_it_and_one_that_is_missing_are_found() {
-    let (certain, _) = states(&Overlap::None);
-    let query = percentiles(TimeRange::ALL, None);
-    let answer = ask(&*database(&*dataset(), &certain), &query, &Overlap::None);
-    let mut truth = Truth::new(history());
-    let mut values = Vec::new();
-    let _ = truth.walk(&[0], TimeRange::ALL, &mut |row| {
-        values.extend(row.number(0));
-        ControlFlow::Continue(())
-    });
-    values.sort_by(f64::total_cmp);
-    assert!(values.len() == 12 && values.windows(2).all(|pair| pair[0] < pair[1]), "{values:?}");
-    // Of twelve the p50 is the sixth, the p99 the last and the p0.1 the first.
-    let finding = |row: usize, figure: f64| {
-        let mut answer = answer.clone();
-        replace(answer.rows.as_mut().unwrap(), row, figure);
-        compare(&mut Truth::new(history()), &answer, EXACT)
-    };
-    let is_wrong = |row, figure| matches!(finding(row, figure), Finding::Wrong(_));
-    let beyond = 1e-6 * values.iter().fold(0.0_f64, |greatest, value| greatest.max(value.abs()));
-    for (row, right) in [(0, 4..7_usize), (2, 10..12), (3, 0..2)] {
-        for (place, &value) in values.iter().enumerate() {
-            assert_eq!(is_wrong(row, value), !right.contains(&place), "row {row}: the value of place {place}");
-        }
-        let (least, greatest) = (values[right.start], values[right.end - 1]);
-        assert_eq!(finding(row, f64::midpoint(least, greatest)), Finding::Right);
-        assert!(is_wrong(row, least - beyond) && is_wrong(row, greatest + beyond) && is_wrong(row, f64::NAN));
-    }
-    let query = percentiles(TimeRange::ALL, BucketWidth::from_ns(100_000_000));
-    let mut answer = ask(&*database(&*dataset(), &certain), &query, &Overlap::None);
-    assert_eq!(compare(&mut truth, &answer, EXACT), Finding::Right);
-    (0..4).for_each(|_| shorten(answer.rows.as_mut().unwrap()));
-    assert!(matches!(compare(&mut truth, &answer, EXACT), Finding::Wrong(_)), "the last bucket is missing");
-}
-
-/// Puts another figure into the first column.
-fn replace(rows: &mut Chunk, row: usize, figure: f64) {
-    let mut column = ReplyColumn::new(ValueType::F64);
-    for place in 0..rows.len() {
-        let kept = rows.columns[0].get(place);
-        column.push(if place == row { Some(Value::F64(figure)) } else { kept }).unwrap();
-    }
-    rows.columns[0] = column;
-}
-
-/// A change of an answer, and what is said of it.
-type Lie<'a> = (&'a dyn Fn(&mut Chunk), &'a str);
-
-#[test]
-fn a_gap_that_is_missing_too_many_or_of_another_length_is_found() {
-    let (certain, _) = states(&Overlap::None);
-    let finding = |asked: &Query, answer: KeptAnswer| {
-        let answer = KeptAnswer { query: asked.clone(), ..answer };
-        match compare(&mut Truth::new(history()), &answer, EXACT) {
-            Finding::Wrong(how) => how,
-            other => format!("{other:?}"),
-        }
-    };
-    let of = |query: &Query, stored: &Rows| ask(&*database(&*dataset(), stored), query, &Overlap::None);
-    let (each, long) = (gaps(10_000_000, TimeRange::ALL), gaps(30_000_000, TimeRange::ALL));
-    let whole = of(&each, &certain);
-    assert_eq!((finding(&each, whole.clone()), whole.len()), ("Right".into(), 22));
-    let lies: [Lie<'_>; 4] = [
-        (&|rows| shorten(rows), "the gap of device 1 from "),
-        (&|rows| rows.devices[21] = 2, "the gap of device 1 from "),
-        (&|rows| rows.timestamps_ns[3] += 1, "the gap of device 0 from "),
-        (
-            &|rows| rows.columns[0] = of(&each, &Rows::from([(0, 0), (0, 2)])).rows.unwrap().columns[0].clone(),
-            "row 0 is a gap of device 0 that ends at ",
-        ),
-    ];
-    for (lie, said) in lies {
-        let mut answer = whole.clone();
-        lie(answer.rows.as_mut().unwrap());
-        let how = finding(&each, answer);
-        assert!(how.starts_with(said), "{how}");
-    }
-    let without: Rows = certain.iter().copied().filter(|row| *row != (0, 5)).collect();
-    let how = finding(&long, of(&long, &without));
-    assert!(how.starts_with("row 0 is a gap of device 0 that ends at "), "a datapoint is not there: {how}");
-    assert_eq!(finding(&long, whole.clone()), "row 0: a gap of 20000000 ns is not longer than 30000000 ns");
-    // Of rows that are not kept whole it is known how many they are.
-    for (digests, how) in [(1, "Right"), (2, "23 rows were answered, and there are 22")] {
-        let mut answer = whole.clone();
-        shorten(answer.rows.as_mut().unwrap());
-        answer.digests = vec![0; digests];
-        assert_eq!(finding(&each, answer), how);
-    }
-}
-
-#[test]
-fn a_difference_to_another_value_than_the_one_before_is_found() {
-    // Of device 0 three more may be there, of device 2 any of four, and nothing before them.
-    let (overlap, dataset) = (overlap_of(&[(0, 3), (0, 0), (0, 4)]), dataset());
-    let (certain, _) = states(&overlap);
-    let finding = |asked: &Query, answer: KeptAnswer| {
-        let answer = KeptAnswer { query: asked.clone(), ..answer };
-        match compare(&mut Truth::new(history()), &answer, EXACT) {
-            Finding::Wrong(how) => how,
-            other => format!("{other:?}"),
-        }
-    };
-    let of = |query: &Query, stored: &Rows| ask(&*database(&*dataset, stored), query, &overlap);
-    let with = |more: &[(u32, u64)]| certain.iter().chain(more).copied().collect::<Rows>();
-    let (plain, per_second) =
-        (differences(None, TimeRange::ALL), differences(NonZeroU64::new(1_000_000_000), TimeRange::ALL));
-    for stored in [with(&[]), with(&[(0, 13)]), with(&[(2, 1), (2, 3)])] {
-        assert_eq!(finding(&plain, of(&plain, &stored)), "Right");
-        assert_eq!(finding(&per_second, of(&per_second, &stored)), "Right");
-        let other = finding(&plain, of(&per_second, &stored));
-        assert!(other.starts_with("row 0: the difference of device 0 at "), "{other}");
-    }
-    let without: Rows = certain.iter().copied().filter(|row| *row != (1, 5)).collect();
-    let missing = finding(&plain, of(&plain, &without));
-    assert!(missing.starts_with("row 15 is missing: device 1 at "), "{missing}");
-    let whole = of(&plain, &with(&[(2, 1), (2, 3)]));
-    let lies: [Lie<'_>; 4] = [
-        (&|rows| shorten(rows), "Right"),
-        (
-            &|rows| rows.columns[0] = of(&plain, &without).rows.unwrap().columns[0].clone(),
-            "row 15: the difference of device 1 at ",
-        ),
-        // Between these is one that may be there; the answer says that it is not.
-        (&|rows| rows.columns[0] = of(&plain, &with(&[(2, 2), (2, 3)])).rows.unwrap().columns[0].clone(), "Right"),
-        (&|rows| rows.timestamps_ns[22] += 1, "23 rows were answered, and there are 22"),
-    ];
-    for (lie, said) in lies {
-        let mut answer = whole.clone();
-        lie(answer.rows.as_mut().unwrap());
-        let how = finding(&plain, answer);
-        assert!(how.starts_with(said), "{how}");
-    }
-}
-
 #[test]
 fn a_device_in_the_wrong_place_is_found() {
     let (certain, _) = states(&Overlap::None);
@@ -475,54 +343,14 @@ fn buckets_that_are_not_the_newest_are_found() {
 }
 
 /// Answers as a database would give them that still shows what was the newest before, or another device's.
-/// What is stored signal by signal is seen signal by signal.
-#[test]
-fn a_last_point_that_is_being_written_may_be_seen_in_part_and_no_other() {
-    let (overlap, dataset) = (overlap_of(&[(2, 0), (2, 3), (2, 3)]), dataset());
-    let (certain, possible) = states(&overlap);
-    let newest = *possible.iter().find(|row| row.0 == 1).unwrap();
-    let query = Query::LastPoints { devices: Devices::All };
-    let stored: Rows = certain.iter().copied().chain([newest]).collect();
-    let whole = ask(&*database(&*dataset, &stored), &query, &overlap);
-    let finding = |row: usize, change: &dyn Fn(Option<f32>) -> Option<f32>| {
-        let mut answer = whole.clone();
-        let rows = answer.rows.as_mut().unwrap();
-        let mut column = ReplyColumn::new(rows.columns[0].value_type());
-        for place in 0..rows.len() {
-            let kept = rows.columns[0].get(place);
-            let number = if let Some(Value::F32(number)) = kept { Some(number) } else { None };
-            let changed = change(number).map(Value::F32);
-            column.push(if place == row { changed } else { kept }).unwrap();
-        }
-        rows.columns[0] = column;
-        compare(&mut Truth::new(history()), &answer, EXACT)
-    };
-    assert_eq!(whole.rows.as_ref().unwrap().devices, [0, 1, 2]);
-    assert_eq!(finding(1, &|value| value), Finding::Right);
-    assert_eq!(finding(1, &|_| None), Finding::Right, "one signal is not there yet");
-    assert!(matches!(finding(1, &|value| value.map(|v| v + 1.0)), Finding::Wrong(_)), "another value is wrong");
-    assert!(matches!(finding(0, &|_| None), Finding::Wrong(_)), "what was acknowledged is whole");
-}
-
-#[test]
-fn a_last_point_that_is_not_the_newest_is_found() {
-    let (overlap, dataset) = (overlap_of(&[(2, 0), (2, 3), (2, 3)]), dataset());
-    let (certain, _) = states(&overlap);
-    let query = Query::LastPoints { devices: Devices::All };
-    let finding = |stored: &Rows| {
-        let answer = ask(&*database(&*dataset, stored), &query, &overlap);
-        compare(&mut Truth::new(history()), &answer, EXACT)
-    };
-    assert_eq!(finding(&certain), Finding::Right);
-    for device in 0..DEVICES {
-        let newest = *certain.iter().filter(|row| row.0 == device).max().unwrap();
-        let older: Rows = certain.iter().copied().filter(|row| *row != newest).collect();
-        assert!(matches!(finding(&older), Finding::Wrong(_)), "of device {device} an older one");
-        let none: Rows = certain.iter().copied().filter(|row| row.0 != device).collect();
-        assert!(matches!(finding(&none), Finding::Wrong(_)), "of device {device} none");
+/// Puts another value, or none, into the first column.
+fn replace(rows: &mut Chunk, row: usize, value: Option<Value<'_>>) {
+    let mut column = ReplyColumn::new(rows.columns[0].value_type());
+    for place in 0..rows.len() {
+        let kept = rows.columns[0].get(place);
+        column.push(if place == row { value } else { kept }).unwrap();
     }
-    let of_no_time: Rows = certain.iter().copied().chain([(0, certain.len() as u64)]).collect();
-    assert!(matches!(finding(&of_no_time), Finding::Wrong(_)), "one that was never sent");
+    rows.columns[0] = column;
 }
 
 /// Leaves the last row out.
