@@ -120,9 +120,11 @@ impl Store {
     fn holding(&self, schema: &Schema, of: &Query, predicate: Predicate) -> Result<Vec<(u32, i64, f64)>, Error> {
         let mut held = Vec::new();
         let mut take = |chunk: &Chunk| {
-            let figures = (0..chunk.len()).filter_map(|row| chunk.columns[0].get(row)?.as_f64());
-            let of = chunk.devices.iter().zip(&chunk.timestamps_ns).zip(figures);
-            held.extend(of.map(|((&group, &time), figure)| (group, time, figure)).filter(|row| predicate.holds(row.2)));
+            let row = |row: usize| {
+                let figure = chunk.columns[0].get(row)?.as_f64()?;
+                Some((chunk.devices[row], chunk.timestamps_ns[row], figure))
+            };
+            held.extend((0..chunk.len()).filter_map(row).filter(|row| predicate.holds(row.2)));
             Ok(())
         };
         self.answer(schema, of, &mut take)?;

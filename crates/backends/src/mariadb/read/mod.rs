@@ -319,10 +319,11 @@ impl MariaDbReader {
         let has_columns = self.shape.computed_by() == ComputedBy::Server;
         match query {
             Query::TopDevices { aggregate, .. } => has_columns && function(*aggregate).is_some(),
-            Query::TotalBuckets { .. } | Query::TagFigures { .. } | Query::Having { .. } | Query::Filled { .. } => {
-                false
-            }
-            Query::Consecutive { .. } => false,
+            Query::TotalBuckets { .. }
+            | Query::TagFigures { .. }
+            | Query::Having { .. }
+            | Query::Filled { .. }
+            | Query::Consecutive { .. } => false,
             _ => true,
         }
     }
