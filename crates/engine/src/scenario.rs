@@ -1,6 +1,7 @@
 //! What a database's clients noticed of what was done to its processes. Pure.
 
 use crate::{outcome::SecondFigures, plan::ActionPlan, silence::Silence, trial::SecondOfQueue};
+use iotbench_core::ProcessAction;
 use iotbench_recorder::WINDOW_NS;
 
 /// The load has recovered when it is back at this part of what it was before.
@@ -57,6 +58,13 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Whether a process was ended and started again, so that a server which is not there is on its way back.
+    #[must_use]
+    pub(crate) fn starts_again(&self) -> bool {
+        let is_start = |action| matches!(action, ProcessAction::Restart | ProcessAction::Crash);
+        self.marks.iter().any(|mark| mark.error.is_none() && is_start(mark.action.action))
+    }
+
     /// From the seconds of a measured part that began at `from_ns`.
     pub fn of(marks: Vec<ActionTaken>, seconds: &[SecondFigures], from_ns: u64) -> Self {
         let within = |ns: u64| ns.saturating_sub(from_ns);

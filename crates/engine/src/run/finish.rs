@@ -8,11 +8,12 @@ use crate::{
     outcome::{Capacity, Outcome, Phase, Replaced},
     own_delay::Delayed,
     plan::Load,
+    scenario::Scenario,
     trial::{SecondOfQueue, overload},
     verdict::Reason,
     visibility::{Settling, SettlingCounts},
 };
-use iotbench_core::{Acknowledgement, Counts, PromiseLevel, Settled};
+use iotbench_core::{Acknowledgement, Cause, Counts, PromiseLevel, Settled};
 use std::{sync::Arc, time::Duration, time::Instant};
 
 /// How often a database that has not settled is looked at again.
@@ -40,6 +41,7 @@ impl Session<'_> {
         let database = Arc::clone(&self.database);
         let emptied = self.outcome.stored.emptied;
         self.outcome.stored.replaced = self.replaced()?;
+        self.await_return()?;
         let acked = self.outcome.points.acked.saturating_sub(emptied.acked + self.outcome.stored.replaced.acked);
         let Some(stored) = self.settled_count(self.outcome.preloaded_points + acked)? else { return Ok(None) };
         let patience = Duration::from_nanos(self.planned.plan.phases.settle_ns);
@@ -47,6 +49,25 @@ impl Session<'_> {
         self.outcome.machine.storage_bytes_after = self.control_plane(patience, database.storage_bytes())?;
         self.checkpoint()?;
         Ok(Some(stored))
+    }
+
+    /// Waits until a server that the scenario has started again answers, at most as long as it may take to settle.
+    fn await_return(&self) -> Result<(), Reason> {
+        if !self.outcome.scenario.as_ref().is_some_and(Scenario::starts_again) {
+            return Ok(());
+        }
+        let database = Arc::clone(&self.database);
+        let patience = Duration::from_nanos(self.planned.plan.phases.settle_ns);
+        let began = Instant::now();
+        loop {
+            let answer = self.control_plane(patience, database.ping());
+            let is_away = matches!(answer, Err(Reason::Target { cause: Cause::Connect, .. }));
+            let is_left = self.stop.requested().is_some() || self.stop.death().is_some();
+            if !is_away || is_left || began.elapsed() >= patience {
+                return answer.map(drop);
+            }
+            std::thread::sleep(SETTLE_LOOK);
+        }
     }
 
     /// What was sent twice and is stored once.

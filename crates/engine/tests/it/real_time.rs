@@ -20,6 +20,7 @@ mod queueing;
 mod ramp;
 mod reproduction;
 mod response;
+mod returning;
 mod soak;
 mod stall;
 mod stopping;
