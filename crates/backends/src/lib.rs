@@ -31,6 +31,8 @@ mod with_tags;
 
 #[cfg(feature = "blackhole")]
 mod blackhole;
+#[cfg(feature = "clickhouse")]
+mod clickhouse;
 mod closure;
 #[cfg(feature = "databus")]
 mod databus;
@@ -83,6 +85,8 @@ pub const BACKENDS: &[&dyn Backend] = &[
     &questdb::QuestDb,
     #[cfg(feature = "victoriametrics")]
     &victoriametrics::VictoriaMetrics,
+    #[cfg(feature = "clickhouse")]
+    &clickhouse::ClickHouse,
     #[cfg(feature = "memory")]
     &memory::Memory,
     #[cfg(feature = "blackhole")]

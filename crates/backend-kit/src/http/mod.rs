@@ -8,9 +8,12 @@ pub mod date;
 pub mod error;
 pub mod gzip;
 pub mod limits;
+pub mod rows;
 pub mod server;
 mod tls;
+pub mod writer;
 
 pub use connection::{Connection, Content};
 pub use gzip::Gzip;
 pub use server::Server;
+pub use writer::HttpWriter;

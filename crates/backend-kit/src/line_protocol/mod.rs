@@ -2,19 +2,17 @@
 //!
 //! A batch becomes lines in one buffer that is kept; nothing is allocated per datapoint once it has its size.
 
-mod http;
 mod lines;
 mod names;
 mod narrow;
 mod times;
 mod wide;
 
-pub use http::HttpWriter;
 pub use lines::Lines;
 pub use names::{DEVICE, SIGNAL, VALUE, device_digits};
 pub use times::TimeRule;
 
-use crate::refuse::refuse;
+use crate::{http::writer::EncodeBody, refuse::refuse};
 use iotbench_core::{Batch, Cause, Error, Layout, TableSpec};
 use narrow::NarrowLines;
 use std::sync::Arc;
@@ -81,6 +79,16 @@ impl Encoder {
         self.lines.clear();
         self.layout.encode(batch, self.dialect, &mut self.lines);
         Ok(&mut self.lines)
+    }
+}
+
+impl EncodeBody for Encoder {
+    fn encode_body(&mut self, batch: &Batch) -> Result<usize, Error> {
+        self.encode(batch).map(|lines| lines.ends.len())
+    }
+
+    fn body(&mut self) -> &mut Vec<u8> {
+        &mut self.lines.bytes
     }
 }
 

@@ -16,10 +16,7 @@ use crate::influxdb::{
 };
 use async_trait::async_trait;
 use iotbench_backend_kit::{
-    changes::Changes,
-    http::connection::uri,
-    line_protocol::{Encoder, HttpWriter},
-    ownership,
+    changes::Changes, http::HttpWriter, http::connection::uri, line_protocol::Encoder, ownership,
 };
 use iotbench_core::{
     Acknowledgement, Action, Cause, Counts, Database, Error, Name, OwnedObject, Promise, PromiseLevel, PromiseSource,

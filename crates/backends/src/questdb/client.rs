@@ -1,6 +1,6 @@
 //! Asks QuestDB on a connection of its own.
 
-use super::{error, rows::Rows};
+use super::error;
 use hyper::{Method, StatusCode};
 use iotbench_backend_kit::{
     cell::Cell,
@@ -9,10 +9,18 @@ use iotbench_backend_kit::{
         connection::{given_up, uri},
         date::now_s,
         limits::MAX_REFUSAL_BYTES,
+        rows::{Rows, RowsOf},
     },
 };
 use iotbench_core::Error;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+const ROWS: RowsOf = RowsOf { product: "QuestDB", key: "\"dataset\":" };
+
+/// An answer that QuestDB does not give.
+pub(crate) fn improper(message: &dyn std::fmt::Display) -> Error {
+    ROWS.improper(message)
+}
 
 /// A connection for questions and statements.
 pub(crate) struct Client {
@@ -50,7 +58,7 @@ impl Client {
             self.connection = Some(connection);
             return Err(error::of_status(head.status, &head.headers, &text));
         }
-        let (mut rows, mut bytes) = (Rows::default(), 0);
+        let (mut rows, mut bytes) = (Rows::new(ROWS), 0);
         while let Some(piece) = connection.piece(&mut body).await? {
             bytes += piece.len() as u64;
             rows.push(&piece, &mut take)?;

@@ -1,6 +1,6 @@
 //! What the server counts of itself: a function of its SQL, which has no figures unless `metrics.enabled` is on.
 
-use super::{client::Client, rows::improper};
+use super::client::{Client, improper};
 use async_trait::async_trait;
 use iotbench_backend_kit::cell::Cell;
 use iotbench_core::{Action, Cause, Counted, Counter, CounterReader, CounterSource, Error};

@@ -1,13 +1,12 @@
 //! The control plane of a QuestDB server.
 
 use super::{
-    client::Client,
+    client::{Client, improper},
     config::Config,
     counters::QuestCounters,
     error, facts,
     marker::{self, Tables},
     read::{QuestReader, count},
-    rows::improper,
     sql::text,
     write,
 };

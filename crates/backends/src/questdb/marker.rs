@@ -2,9 +2,8 @@
 //! the server gave to `t`, the run and the fingerprint. A table that was dropped and made anew has another number.
 
 use super::{
-    client::Client,
+    client::{Client, improper},
     config::Partition,
-    rows::improper,
     sql::{create_table, quoted, text},
 };
 use iotbench_backend_kit::{

@@ -10,7 +10,6 @@ mod facts;
 mod marker;
 mod read;
 mod recipe;
-mod rows;
 mod sql;
 mod write;
 

@@ -2,8 +2,8 @@
 
 use super::{config::Config, error};
 use iotbench_backend_kit::{
-    http::connection::uri,
-    line_protocol::{Dialect, Encoder, HttpWriter, TimeRule},
+    http::{HttpWriter, connection::uri},
+    line_protocol::{Dialect, Encoder, TimeRule},
 };
 use iotbench_core::{Batch, Cause, Column, Error, TableSpec, TimeUnit};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const DIALECT: Dialect = Dialect {
 };
 
 /// A writer on a connection of its own.
-pub(crate) async fn writer(config: &Config, table: Arc<TableSpec>) -> Result<HttpWriter, Error> {
+pub(crate) async fn writer(config: &Config, table: Arc<TableSpec>) -> Result<HttpWriter<Encoder>, Error> {
     let address = uri(&format!("{}/write?precision=n", config.server.base_path))?;
     let encoder = Encoder::new(DIALECT, table)?;
     Ok(HttpWriter::new(config.server.connect().await?, address, encoder, config.gzip, error::of_write))

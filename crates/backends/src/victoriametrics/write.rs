@@ -8,7 +8,10 @@ use super::{
     series::{EARLIEST_MS, OWN_LABEL, Own},
 };
 use iotbench_backend_kit::http::connection::uri;
-use iotbench_backend_kit::line_protocol::{Dialect, Encoder, HttpWriter, TimeRule};
+use iotbench_backend_kit::{
+    http::HttpWriter,
+    line_protocol::{Dialect, Encoder, TimeRule},
+};
 use iotbench_core::{Batch, Cause, Column, Error, TableSpec, TimeUnit};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::sync::Arc;
@@ -21,7 +24,7 @@ const DIALECT: Dialect = Dialect {
 };
 
 /// A writer on a connection of its own. The label that makes the series ours is added by the server.
-pub(crate) async fn writer(config: &Config, own: &Own, table: Arc<TableSpec>) -> Result<HttpWriter, Error> {
+pub(crate) async fn writer(config: &Config, own: &Own, table: Arc<TableSpec>) -> Result<HttpWriter<Encoder>, Error> {
     let label = utf8_percent_encode(&own.label, NON_ALPHANUMERIC);
     let (path, database) = (&config.server.base_path, &config.database);
     let path = format!("{path}/write?db={database}&precision=ms&extra_label={OWN_LABEL}={label}");

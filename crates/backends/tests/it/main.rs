@@ -1,5 +1,6 @@
 //! The databases behind the seam: conformance, their own ways, and what they do when a server misbehaves.
 
+mod clickhouse;
 mod conformance;
 mod counters;
 mod databus;

@@ -10,7 +10,10 @@ use super::{
     influxql::{EARLIEST_NS, LATEST_NS},
 };
 use iotbench_backend_kit::http::Server;
-use iotbench_backend_kit::line_protocol::{Dialect, Encoder, HttpWriter, TimeRule};
+use iotbench_backend_kit::{
+    http::HttpWriter,
+    line_protocol::{Dialect, Encoder, TimeRule},
+};
 use iotbench_core::{Error, Name, TableSpec, TimeUnit};
 use std::sync::Arc;
 
@@ -28,7 +31,7 @@ pub(crate) async fn over_http(
     database: &Name,
     table: Arc<TableSpec>,
     is_compressed: bool,
-) -> Result<HttpWriter, Error> {
+) -> Result<HttpWriter<Encoder>, Error> {
     let (connection, uri) = (connect_to_write(server).await?, write_uri(server, database)?);
     Ok(HttpWriter::new(connection, uri, Encoder::new(DIALECT, table)?, is_compressed, error::of_write))
 }

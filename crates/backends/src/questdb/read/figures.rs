@@ -2,8 +2,7 @@
 
 use super::{device_of, time_of};
 use crate::questdb::{
-    client::Client,
-    rows::improper,
+    client::{Client, improper},
     sql::{self, Over, Select, signal_name},
 };
 use iotbench_backend_kit::{

@@ -6,8 +6,7 @@ mod own_statement;
 pub(crate) use figures::count;
 
 use super::{
-    client::Client,
-    rows::improper,
+    client::{Client, improper},
     sql::{Over, Select, signal_name},
 };
 use async_trait::async_trait;
