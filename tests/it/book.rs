@@ -42,8 +42,9 @@ fn documents(folders: &[&str]) -> Vec<(PathBuf, String)> {
 
 #[test]
 fn readme_is_short() {
-    let lines = README.lines().count();
-    assert!(lines <= 130, "README.md has {lines} lines");
+    // The table of systems is generated, and has a line for each.
+    let lines = README.lines().filter(|line| !line.starts_with("| [`")).count();
+    assert!(lines <= 118, "README.md has {lines} lines");
     let output = README.lines().skip_while(|line| *line != "```text").skip(1).take_while(|line| *line != "```").count();
     assert!(output <= 25, "the first output in README.md has {output} lines");
 }

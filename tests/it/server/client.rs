@@ -89,6 +89,11 @@ pub fn http(server: &Url, method: &str, path: &str, content_type: &str, body: &s
 /// The media type of most bodies.
 pub const JSON: &str = "application/json";
 
+/// A statement to ClickHouse, and its answer.
+pub fn ask_clickhouse(url: &Url, statement: &str) -> String {
+    http(url, "POST", "/", JSON, statement)
+}
+
 /// A statement to QuestDB, and its answer.
 pub fn exec(server: &Url, statement: &str) -> String {
     let query: String = url::form_urlencoded::byte_serialize(statement.as_bytes()).collect();

@@ -1,7 +1,7 @@
 //! A server of the user's keeps what is the user's, and loses what a killed run left.
 
 use crate::server::{
-    client::{JSON, exec, http, say},
+    client::{JSON, ask_clickhouse, exec, http, say},
     on_a_server::arguments,
     place::{Place, known_servers, wait_for, wait_for_series},
 };
@@ -42,6 +42,10 @@ fn plant(backend: &str, server: &Url) -> Url {
             exec(server, "INSERT INTO iotbench_pmu_write VALUES ('x')");
             wait_for("the row to be visible", || contents(backend, server).contains("\"x\""));
         }
+        "clickhouse" => {
+            ask_clickhouse(server, "CREATE TABLE iotbench_pmu_write (a String) ENGINE = TinyLog");
+            ask_clickhouse(server, "INSERT INTO iotbench_pmu_write VALUES ('x')");
+        }
         "victoriametrics" => {
             http(
                 server,
@@ -79,6 +83,7 @@ fn contents(backend: &str, mine: &Url) -> String {
             names + &http(mine, "POST", "/api/v1/datapoints/query", JSON, all)
         }
         "questdb" => exec(mine, "SELECT table_name FROM tables()") + &exec(mine, "SELECT * FROM iotbench_pmu_write"),
+        "clickhouse" => ask_clickhouse(mine, "SHOW TABLES") + &ask_clickhouse(mine, "SELECT * FROM iotbench_pmu_write"),
         "victoriametrics" => {
             http(mine, "GET", "/internal/force_flush", JSON, "");
             http(mine, "GET", "/api/v1/export?match[]={__name__=~%22iotbench_pmu_write.*%22}", JSON, "")
@@ -95,6 +100,9 @@ fn drop_table(backend: &str, server: &Url) {
         }
         "questdb" => {
             exec(server, "DROP TABLE iotbench_pmu_write");
+        }
+        "clickhouse" => {
+            ask_clickhouse(server, "DROP TABLE iotbench_pmu_write");
         }
         "victoriametrics" => {
             let all = "/api/v1/admin/tsdb/delete_series?match[]={__name__=~%22iotbench_.*%22}";
@@ -187,6 +195,7 @@ fn a_table_that_is_dropped_during_a_run_is_told_and_what_takes_its_place_stays()
             "mongodb" => (24, "somebody dropped it"),
             "kairosdb" => (24, "somebody deleted it"),
             "questdb" => (31, "somebody dropped it"),
+            "clickhouse" => (24, "somebody dropped it"),
             _ => (24, "iotbench_pmu_write"),
         };
         assert_eq!(output.status.code(), Some(code), "{backend}: {reasons}");

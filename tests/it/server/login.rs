@@ -16,7 +16,7 @@ const MAX_ATTEMPTS: usize = 2 * USERS;
 
 /// A server, and its address for a user who is let in.
 fn start(place: &Place, backend: &str) -> (Url, Url) {
-    if backend == "kairosdb" {
+    if ["kairosdb", "clickhouse"].contains(&backend) {
         // No setting gives it another user than its own.
         let server: Url = place.started(&["server", "start", backend]).parse().unwrap();
         return (server.clone(), server);

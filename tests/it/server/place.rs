@@ -22,7 +22,7 @@ use tempfile::TempDir;
 pub const SERVERS: [&str; 4] = ["mariadb", "postgres", "influxdb", "mongodb"];
 
 /// Servers without a client program of their own: the tests speak HTTP to them.
-pub const OVER_HTTP: [&str; 3] = ["kairosdb", "questdb", "victoriametrics"];
+pub const OVER_HTTP: [&str; 4] = ["kairosdb", "questdb", "victoriametrics", "clickhouse"];
 
 /// Those of the first list that are here, and of the second where `scripts/test --full` sets `IOTBENCH_FULL`: they speak
 /// HTTP by the same code as InfluxDB, and conformance shows what each leaves alone and drops.

@@ -55,6 +55,7 @@ pub async fn harm(backend: &str, url: &Url, harm: Harm) {
         "influxdb" => over_http::influxdb(url, harm),
         "kairosdb" => over_http::kairosdb(url, harm),
         "questdb" => over_http::questdb(url, harm),
+        "clickhouse" => over_http::clickhouse(url, harm),
         "victoriametrics" => over_http::victoriametrics(url, harm),
         _ => sql(backend, url, &statement(harm)).await,
     }

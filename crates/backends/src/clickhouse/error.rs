@@ -30,7 +30,8 @@ mod code {
 pub(crate) fn of_write(status: StatusCode, headers: &HeaderMap, body: &[u8], rows: usize) -> Error {
     let error = of_status(status, headers, body);
     // Found before anything is stored: what is no row, who may not, and what there is too much of.
-    let is_refused = matches!(error.cause, Cause::Auth | Cause::Throttled { .. } | Cause::Data)
+    let is_refused = matches!(status.as_u16(), 300..=499 | 503)
+        || matches!(error.cause, Cause::Auth | Cause::Throttled { .. } | Cause::Data)
         || code_of(&String::from_utf8_lossy(body)) == Some(code::UNKNOWN_TABLE);
     let applied = if is_refused && rows <= ROWS_OF_BLOCK { Applied::No } else { Applied::Maybe };
     error.applied(applied)
@@ -46,9 +47,11 @@ pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) ->
         300..=399 => elsewhere(status, headers),
         401 | 403 => Error::new(Cause::Auth, format!("{}: {text}", status.as_u16())),
         404 => Error::new(Cause::Server, format!("404: {text}: is this a ClickHouse?")).action(Action::Stop),
+        413 => Error::new(Cause::Data, format!("413: {text}: send fewer datapoints at once")),
         429 | 503 => {
             Error::new(Cause::Throttled { retry_after: retry_after(headers) }, format!("{}: {text}", status.as_u16()))
         }
+        507 => full(&format!("507: {text}")),
         500..=599 => Error::new(Cause::Server, format!("{}: {text}", status.as_u16())),
         other => Error::new(Cause::Protocol, format!("{other}: {text}")),
     }
@@ -111,7 +114,7 @@ mod tests {
             (500, said(202), Cause::Throttled { retry_after: None }, RetryMayHelp, Applied::No),
             (500, later.into(), Cause::Throttled { retry_after: None }, RetryMayHelp, Applied::No),
             (500, "Code: 74. DB::Exception: No space left on device".into(), Cause::Full, Stop, Applied::Maybe),
-            (404, "Not Found".into(), Cause::Server, Stop, Applied::Maybe),
+            (404, "Not Found".into(), Cause::Server, Stop, Applied::No),
             (429, String::new(), Cause::Throttled { retry_after: None }, RetryMayHelp, Applied::No),
             (502, String::new(), Cause::Server, RetryMayHelp, Applied::Maybe),
             (200, String::new(), Cause::Protocol, DiscardWriter, Applied::Maybe),

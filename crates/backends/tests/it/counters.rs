@@ -133,6 +133,13 @@ async fn questdb_counts_what_is_written() {
     counts_what_is_written("questdb", json!({}), &expected).await;
 }
 
+#[cfg(feature = "clickhouse")]
+#[tokio::test]
+async fn clickhouse_counts_what_is_written() {
+    counts_what_is_written("clickhouse", json!({}), &[WRITTEN, (Counter::CacheHits, 0), (Counter::Compactions, 0)])
+        .await;
+}
+
 #[cfg(feature = "influxdb")]
 #[tokio::test]
 async fn influxdb_counts_what_is_written() {

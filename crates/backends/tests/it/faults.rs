@@ -11,6 +11,7 @@
     feature = "kairosdb",
     feature = "opentsdb",
     feature = "questdb",
+    feature = "clickhouse",
     feature = "victoriametrics"
 ))]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]

@@ -192,6 +192,11 @@ async fn questdb() {
 }
 
 #[tokio::test]
+async fn clickhouse() {
+    held_on("clickhouse", json!({})).await;
+}
+
+#[tokio::test]
 async fn victoriametrics() {
     held_on("victoriametrics", json!({ "database": "leases" })).await;
 }

@@ -2,7 +2,7 @@
 
 use super::{FIRST_MS, FIRST_NS, Harm, TABLE, signals};
 use crate::server::{
-    client::{JSON, exec, http},
+    client::{JSON, ask_clickhouse, exec, http},
     place::wait_for,
 };
 use serde_json::{Value, json};
@@ -72,6 +72,31 @@ pub fn questdb(url: &Url, harm: Harm) {
     );
     let applied = format!("SELECT writerTxn = sequencerTxn FROM wal_tables() WHERE name = '{TABLE}'");
     wait_for("the log to be applied", || exec(url, &applied).contains("[[true]]"));
+}
+
+/// It deletes and changes rows by writing their parts anew. The time is part of the key, which cannot be changed.
+pub fn clickhouse(url: &Url, harm: Harm) {
+    let where_ = format!("WHERE device = 0 AND ts = {FIRST_NS}");
+    let columns = signals().join(", ");
+    let insert = |time: &str| {
+        let select = format!("SELECT {time}, device, {columns} FROM {TABLE} {where_}");
+        ask_clickhouse(url, &format!("INSERT INTO {TABLE} (ts, device, {columns}) {select}"));
+    };
+    let alter = |what: &str| {
+        ask_clickhouse(url, &format!("ALTER TABLE {TABLE} {what} {where_}"));
+        let done = format!("SELECT min(is_done) FROM system.mutations WHERE table = '{TABLE}'");
+        wait_for("the parts to be written anew", || ask_clickhouse(url, &done).trim() == "1");
+    };
+    match harm {
+        Harm::Value => alter("UPDATE analog_01 = analog_01 + 1"),
+        Harm::Row => alter("DELETE"),
+        Harm::Time => {
+            insert("ts + 1");
+            alter("DELETE");
+        }
+        Harm::Double => insert("ts"),
+        Harm::Added => insert("ts + 1"),
+    }
 }
 
 /// Each signal is a metric of its own, and a second value of a time replaces the first.

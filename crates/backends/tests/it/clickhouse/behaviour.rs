@@ -4,7 +4,7 @@ use crate::clickhouse::server::{open, server, table};
 use crate::harness;
 use iotbench_core::{
     Acknowledgement, Action, Applied, Batch, Cause, Chunk, Counts, Layout, OwnedObject, PromiseLevel, Query, Run,
-    TableSpec, Value,
+    Statement, StatementCall, TableSpec, Value,
 };
 use serde_json::json;
 
@@ -107,6 +107,23 @@ async fn a_table_that_was_dropped_and_made_anew_is_not_ours() {
     database.drop_created().await.unwrap();
     let left = server.contents();
     assert!(left.len() == 1 && left[0].starts_with("made_anew: "), "{left:?}");
+}
+
+/// The server itself holds a user's statement to reading.
+#[tokio::test]
+async fn a_statement_of_a_users_own_is_asked_where_nothing_can_be_changed() {
+    let Some(server) = server("statements") else { return };
+    let database = open(&server, table("read_only", Layout::Wide, "r"));
+    let sql = "SELECT toUInt8(value) FROM system.settings WHERE name = 'readonly'";
+    let statement = Statement::parse(sql).unwrap();
+    let call = StatementCall { statement: &statement, device: 0, signal: 0, from_ns: 0, to_ns: 1 };
+    let mut modes = Vec::new();
+    let mut sink = |chunk: &Chunk| {
+        modes.extend((0..chunk.len()).filter_map(|row| chunk.columns[0].get(row)?.as_f64()));
+        Ok(())
+    };
+    database.reader().await.unwrap().statement(&call, &mut sink).await.unwrap();
+    assert_eq!(modes, [2.0], "reading, and settings of the request");
 }
 
 /// The server reads decimals into doubles without their last bits; what is asked for comes by none.

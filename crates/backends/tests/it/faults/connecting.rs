@@ -2,13 +2,13 @@
 
 use crate::faults::{
     place::{Client, assert_harmless, ended, serve},
-    products::{DATABUS, INFLUXDB, INFLUXDB2, KAIROSDB, OPENTSDB, Product, QUESTDB, VICTORIAMETRICS},
+    products::{CLICKHOUSE, DATABUS, INFLUXDB, INFLUXDB2, KAIROSDB, OPENTSDB, Product, QUESTDB, VICTORIAMETRICS},
 };
 use iotbench_core::{Action, Applied, Cause, Error};
 use iotbench_oracle_server::ClosedPort;
 use tokio::net::TcpListener;
 
-const ALL: [Product; 7] = [INFLUXDB, INFLUXDB2, KAIROSDB, OPENTSDB, QUESTDB, VICTORIAMETRICS, DATABUS];
+const ALL: [Product; 8] = [INFLUXDB, INFLUXDB2, KAIROSDB, OPENTSDB, QUESTDB, VICTORIAMETRICS, CLICKHOUSE, DATABUS];
 
 /// The error of a write from the beginning on.
 async fn write(client: &Client) -> Result<(), Error> {

@@ -141,6 +141,23 @@ pub const QUESTDB: Product = Product {
     endless: "[",
 };
 
+pub const CLICKHOUSE: Product = Product {
+    name: "clickhouse",
+    settings: plain,
+    before: nothing,
+    programmed: || {
+        vec![
+            // The second device, and the beginning of its first value.
+            Endpoint::each("POST /?database=default&query=INSERT", "\u{1}\0\0\0\0\0\0\0\0\0", ok("")),
+            Endpoint::each("POST /?database=default&default_format=JSONCompact", "", ok(r#"{"data":[],"rows":0}"#)),
+        ]
+    },
+    // It stores all rows or none.
+    partial: ("400 Bad Request", "Code: 27, e.displayText() = DB::Exception: Cannot parse input", || Applied::No),
+    busy: Applied::No,
+    endless: "[",
+};
+
 pub const VICTORIAMETRICS: Product = Product {
     name: "victoriametrics",
     settings: || json!({"gzip": false}),

@@ -2,7 +2,7 @@
 
 use crate::faults::{
     place::{Client, assert_harmless, ended, given_up, on_the_way_bytes, serve, written_bytes},
-    products::{DATABUS, INFLUXDB, INFLUXDB2, KAIROSDB, OPENTSDB, Product, QUESTDB, VICTORIAMETRICS},
+    products::{CLICKHOUSE, DATABUS, INFLUXDB, INFLUXDB2, KAIROSDB, OPENTSDB, Product, QUESTDB, VICTORIAMETRICS},
 };
 use iotbench_core::{Action, Cause, Chunk, Query, Reader};
 use iotbench_oracle_server::{
@@ -154,6 +154,11 @@ async fn questdb() {
 #[tokio::test]
 async fn victoriametrics() {
     matrix(&VICTORIAMETRICS).await;
+}
+
+#[tokio::test]
+async fn clickhouse() {
+    matrix(&CLICKHOUSE).await;
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use crate::faults::{
     place::{Client, assert_harmless, ended, given_up, on_the_way_bytes, serve, serve_and_close},
-    products::{DATABUS, INFLUXDB, INFLUXDB2, KAIROSDB, OPENTSDB, Product, QUESTDB, VICTORIAMETRICS},
+    products::{CLICKHOUSE, DATABUS, INFLUXDB, INFLUXDB2, KAIROSDB, OPENTSDB, Product, QUESTDB, VICTORIAMETRICS},
 };
 use iotbench_core::{Action, Applied, Cause, Writer};
 use iotbench_oracle_server::{
@@ -234,7 +234,7 @@ async fn closed_after_each_answer(product: &Product, is_told: bool) {
 
 #[tokio::test]
 async fn a_server_that_closes_its_connections_costs_no_operation() {
-    for product in [&INFLUXDB, &INFLUXDB2, &KAIROSDB, &OPENTSDB, &QUESTDB, &VICTORIAMETRICS, &DATABUS] {
+    for product in [&INFLUXDB, &INFLUXDB2, &KAIROSDB, &OPENTSDB, &QUESTDB, &VICTORIAMETRICS, &CLICKHOUSE, &DATABUS] {
         closed_after_each_answer(product, true).await;
         closed_after_each_answer(product, false).await;
     }
@@ -268,6 +268,11 @@ async fn questdb() {
 #[tokio::test]
 async fn victoriametrics() {
     matrix(&VICTORIAMETRICS).await;
+}
+
+#[tokio::test]
+async fn clickhouse() {
+    matrix(&CLICKHOUSE).await;
 }
 
 #[tokio::test]
