@@ -24,7 +24,7 @@ use bulk::BulkShape;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
     ask::{Ask, Asked, Order, What},
-    by_client,
+    by_client, descending,
     filter::Filter,
     refuse::refuse_signals_beyond,
     span::Span,
@@ -322,6 +322,9 @@ impl MariaDbReader {
             Query::TotalBuckets { .. } | Query::TagFigures { .. } | Query::Having { .. } | Query::Filled { .. } => {
                 false
             }
+            // Rows that meet a condition are found in the order of a stretch.
+            Query::Descending { of } => descending::is_of_one(query) && matches!(**of, Query::Range { .. }),
+            Query::Where { .. } | Query::Rollup { .. } => false,
             Query::Consecutive { .. } => false,
             _ => true,
         }
