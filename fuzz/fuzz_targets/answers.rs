@@ -10,7 +10,8 @@
 use iotbench_backends::BACKENDS;
 use iotbench_core::{
     Aggregate, Backend, Batch, BucketWidth, CHUNK_ROWS, Chunk, Consecutive, Database, Devices, Direction, Endpoint,
-    Error, Fill, Layout, OpenRequest, Percentile, Predicate, Query, Run, Settings, TableSpec, Target, TimeRange, Value,
+    Error, Fill, Items, Layout, OpenRequest, Percentile, Predicate, Query, Rollup, Run, Settings, TableSpec, Target,
+    TimeRange, Value,
 };
 use iotbench_fuzz::{folder, parts, table, with_tags};
 use libfuzzer_sys::fuzz_target;
@@ -146,7 +147,7 @@ fn queries() -> Vec<Query> {
     let having = |at_least| {
         let (devices, signals, aggregates) = (Devices::All, vec![signal], vec![Aggregate::Mean]);
         let of = Query::Buckets { devices, signals, aggregates, range, width: BucketWidth::SECOND };
-        Query::Having { of: Box::new(of), signal, predicate, at_least }
+        Query::Having { of: Box::new(of), signal, predicate, at_least, per: None }
     };
     let filled = || {
         let (devices, signals, aggregates) = (Devices::All, vec![signal], vec![Aggregate::Mean]);
@@ -154,7 +155,27 @@ fn queries() -> Vec<Query> {
         let of = Query::Buckets { devices, signals, aggregates, range, width: BucketWidth::SECOND };
         Query::Filled { of: Box::new(of), fill: Fill::Linear }
     };
+    let figures = |aggregates: &[Aggregate]| {
+        let (devices, signals, aggregates) = (Devices::All, vec![signal], aggregates.to_vec());
+        Query::Aggregates { devices, signals, aggregates, range }
+    };
+    let over_some = |of, indicator| Query::Where { of: Box::new(of), signal, predicate, indicator };
+    let rollup = |of, items, figure| {
+        let rollup = Rollup { items, by: vec![0], every: Some(BucketWidth::SECOND), figure };
+        Query::Rollup { of: Box::new(of), rollup }
+    };
+    let means = || {
+        let (devices, signals, aggregates) = (Devices::All, vec![signal], vec![Aggregate::Mean]);
+        Query::Buckets { devices, signals, aggregates, range, width: BucketWidth::SECOND }
+    };
     vec![
+        over_some(figures(&[Aggregate::Mean]), false),
+        over_some(means(), true),
+        Query::Descending { of: Box::new(filter(true)) },
+        Query::Descending { of: Box::new(Query::Range { devices: Devices::Some(vec![1]), signals: vec![1], range }) },
+        rollup(figures(&[Aggregate::Mean]), Items::Figures { per: None }, Aggregate::Sum),
+        rollup(means(), Items::Counts { predicate, each: Some(BucketWidth::SECOND) }, Aggregate::Mean),
+        rollup(means(), Items::Runs { predicate }, Aggregate::Mean),
         filled(),
         having(None),
         having(Some(2)),

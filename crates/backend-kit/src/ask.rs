@@ -230,7 +230,7 @@ impl<'a> Ask<'a> {
                 let stretch = Self::stretch(Asked::of(devices), from_ref(signal), Span::of(*range)?);
                 Self { what: What::Top(*aggregate), limit: *limit, ..stretch }
             }
-            Query::Having { of, signal, predicate, at_least } => {
+            Query::Having { of, signal, predicate, at_least, .. } => {
                 let having = Having { predicate: *predicate, at_least: *at_least };
                 Self { signal: *signal, having: Some(having), ..Self::of(of, all)? }
             }
@@ -238,8 +238,12 @@ impl<'a> Ask<'a> {
                 let stretch = Self::stretch(Asked::of(devices), from_ref(signal), Span::of(*range)?);
                 Self { what: What::Consecutive(*what), ..stretch }
             }
-            // The client fills: a database is asked for the buckets that it has.
-            Query::Filled { of, .. } => Self::of(of, all)?,
+            // The client fills, and puts together: a database is asked for the figures that it has.
+            Query::Filled { of, .. } | Query::Rollup { of, .. } => Self::of(of, all)?,
+            Query::Where { of, signal, predicate, .. } => {
+                Self { signal: *signal, predicate: Some(*predicate), ..Self::of(of, all)? }
+            }
+            Query::Descending { of } => Self::of(of, all)?.first(u64::MAX, Order::Newest),
             Query::Count => Self { what: What::Count, ..Self::stretch(Asked::All, all, Span::ALL) },
         })
     }

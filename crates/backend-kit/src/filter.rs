@@ -2,13 +2,17 @@
 //! compared was rounded.
 
 use crate::{answer::types, ask::Ask};
-use iotbench_core::{CHUNK_ROWS, Chunk, ComputedBy, Error, Predicate, Reply, Schema, Sink, ValueType};
+use iotbench_core::{
+    CHUNK_ROWS, Cause, Chunk, ComputedBy, Error, Predicate, Reply, Schema, Sink, TagId, Tags, ValueType,
+};
 
 /// A sink for datapoints that hands on those that meet a condition.
 pub struct Filter<'a> {
     predicate: Option<Predicate>,
     /// The place of the signal that is compared.
     place: Option<usize>,
+    /// The tag whose number the value is compared with.
+    per: Option<(&'a Tags, TagId)>,
     sink: &'a mut dyn Sink,
     kept: Chunk,
     rows: u64,
@@ -18,7 +22,7 @@ impl<'a> Filter<'a> {
     /// Hands on what meets the predicate of an ask, of the datapoints that it is about.
     pub fn new(ask: &Ask<'_>, schema: &Schema, sink: &'a mut dyn Sink) -> Self {
         let place = ask.signals.iter().position(|&signal| signal == ask.signal);
-        Self { predicate: ask.predicate, place, sink, kept: Chunk::new(types(schema, ask.signals)), rows: 0 }
+        Self { predicate: ask.predicate, place, per: None, sink, kept: Chunk::new(types(schema, ask.signals)), rows: 0 }
     }
 
     /// Hands on the rows whose value at a place meets a condition, of those with columns of these types.
@@ -28,7 +32,23 @@ impl<'a> Filter<'a> {
         types: impl IntoIterator<Item = ValueType>,
         sink: &'a mut dyn Sink,
     ) -> Self {
-        Self { predicate: Some(predicate), place: Some(place), sink, kept: Chunk::new(types), rows: 0 }
+        Self { predicate: Some(predicate), place: Some(place), per: None, sink, kept: Chunk::new(types), rows: 0 }
+    }
+
+    /// The same of the values as so many times the number that is the device's value of a tag.
+    #[must_use]
+    pub fn per(self, tags: &'a Tags, tag: TagId) -> Self {
+        Self { per: Some((tags, tag)), ..self }
+    }
+
+    /// The number that a value is compared by.
+    fn compared(&self, device: u32, number: f64) -> Result<f64, Error> {
+        let Some((tags, tag)) = self.per else { return Ok(number) };
+        let per = tags.number(tag, device);
+        let per = per.ok_or_else(|| {
+            Error::new(Cause::Client, format!("the value of tag {tag} of device {device} is no number to compare with"))
+        })?;
+        Ok(number / per)
     }
 
     /// Ends the answer, when the reply to the datapoints has come.
@@ -56,6 +76,7 @@ impl Sink for Filter<'_> {
         let compared = self.place.and_then(|place| chunk.columns.get(place));
         for (row, (&device, &time)) in chunk.devices.iter().zip(&chunk.timestamps_ns).enumerate() {
             let number = compared.and_then(|column| column.get(row)).and_then(|value| value.as_f64());
+            let number = number.map(|number| self.compared(device, number)).transpose()?;
             if self.predicate.is_none_or(|predicate| number.is_some_and(|number| predicate.holds(number))) {
                 self.kept.devices.push(device);
                 self.kept.timestamps_ns.push(time);

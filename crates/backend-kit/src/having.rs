@@ -34,13 +34,17 @@ pub enum Rows<'a> {
 
 impl<'a> Rows<'a> {
     /// Those that [`Query::Having`] wants, of a table with this schema; `None` where something else is asked.
-    pub fn of(query: &Query, schema: &Schema, sink: &'a mut dyn Sink) -> Option<Self> {
-        let &Query::Having { ref of, signal, predicate, at_least } = query else { return None };
+    pub fn of(query: &Query, schema: &'a Schema, sink: &'a mut dyn Sink) -> Option<Self> {
+        let &Query::Having { ref of, signal, predicate, at_least, per } = query else { return None };
         Some(match (at_least, &**of) {
             (Some(at_least), _) => Self::Count(Count::new(predicate, at_least, sink)),
             (None, Query::LastPoints { .. }) => {
                 let all: Vec<_> = (0..).take(schema.width()).collect();
-                Self::Filter(Filter::of_rows(predicate, usize::from(signal), types(schema, &all), sink))
+                let filter = Filter::of_rows(predicate, usize::from(signal), types(schema, &all), sink);
+                Self::Filter(match per {
+                    Some(tag) => filter.per(schema.tags(), tag),
+                    None => filter,
+                })
             }
             (None, _) => Self::Filter(Filter::of_rows(predicate, 0, [ValueType::F64], sink)),
         })
@@ -115,7 +119,14 @@ impl Sink for Count<'_> {
 /// # Errors
 /// Client for a query that is neither of the newest points nor of one figure, and for a count of what has no buckets.
 pub fn refuse(query: &Query) -> Result<(), Error> {
-    let Query::Having { of, signal, at_least, .. } = query else { return Ok(()) };
+    let Query::Having { of, signal, at_least, per, .. } = query else { return Ok(()) };
+    if per.is_some() && !matches!(**of, Query::LastPoints { .. }) {
+        return Err(Error::new(
+            Cause::Client,
+            "only values of the newest points are compared with the number of a tag",
+        ));
+    }
+    let of = if let Query::Where { of, .. } = &**of { of } else { of };
     let (figures, has_buckets) = match &**of {
         Query::LastPoints { .. } if at_least.is_none() => return Ok(()),
         Query::Aggregates { signals, aggregates, .. } => (Some((signals, aggregates)), false),
@@ -146,7 +157,7 @@ mod tests {
     fn buckets(signals: &[u16], at_least: Option<u64>) -> Query {
         let (devices, aggregates, width) = (Devices::All, vec![Aggregate::Mean], BucketWidth::SECOND);
         let of = Query::Buckets { devices, signals: signals.to_vec(), aggregates, range: TimeRange::ALL, width };
-        Query::Having { of: Box::new(of), signal: 1, predicate: Predicate::Above(1.0), at_least }
+        Query::Having { of: Box::new(of), signal: 1, predicate: Predicate::Above(1.0), at_least, per: None }
     }
 
     /// What is wanted of the figures of buckets, which come in chunks of two.
@@ -157,7 +168,8 @@ mod tests {
             seen.extend((0..chunk.len()).map(|row| (chunk.devices[row], chunk.timestamps_ns[row], figure(row))));
             Ok(())
         };
-        let mut rows = Rows::of(query, &schema(), &mut sink).unwrap();
+        let schema = schema();
+        let mut rows = Rows::of(query, &schema, &mut sink).unwrap();
         for figures in figures.chunks(2) {
             let mut chunk = Chunk::new([ValueType::F64]);
             for &(device, time, figure) in figures {
@@ -195,7 +207,7 @@ mod tests {
         assert!(refuse(&buckets(&[1], Some(2))).is_ok() && refuse(&Query::Count).is_ok());
         let last = |at_least| {
             let of = Box::new(Query::LastPoints { devices: Devices::All });
-            Query::Having { of, signal: 1, predicate: Predicate::Above(1.0), at_least }
+            Query::Having { of, signal: 1, predicate: Predicate::Above(1.0), at_least, per: None }
         };
         assert!(refuse(&last(None)).is_ok());
         for wrong in [buckets(&[0], None), buckets(&[0, 1], None), last(Some(1))] {

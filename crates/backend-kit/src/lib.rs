@@ -20,6 +20,8 @@
 //! | what if the client finds percentiles? | [`percentile`] | |
 //! | what if the client chooses the devices with the greatest figure? | [`top`] | |
 //! | what if the client puts figures of devices together, or looks which meet a condition? | [`by_client`]: [`total`], [`having`] | |
+//! | what if the client works out figures over the points that meet a condition, or turns points round? | [`condition`], [`descending`] | |
+//! | what if the client finds what figures of devices come to together? | [`rollup`] | |
 //! | what if the client looks what lies between consecutive values? | [`consecutive`] | |
 //! | how does SQL work out figures of groups of rows? | [`sql`] | |
 //! | where does SQL keep the tags of devices? | [`devices`] | |
@@ -45,7 +47,9 @@ pub mod cell;
 pub mod changes;
 #[cfg(feature = "lease")]
 pub mod claims;
+pub mod condition;
 pub mod consecutive;
+pub mod descending;
 pub mod devices;
 pub mod each;
 pub mod figures;
@@ -74,6 +78,7 @@ pub mod millis;
 pub mod ownership;
 pub mod percentile;
 pub mod refuse;
+pub mod rollup;
 pub mod scan;
 pub mod second;
 pub mod series;

@@ -1,6 +1,6 @@
 //! What every backend refuses before it sends anything.
 
-use crate::having;
+use crate::{condition, descending, having, rollup};
 use iotbench_core::{Batch, Cause, Column, Error, TableSpec};
 use iotbench_core::{Query, SignalId};
 use std::slice::from_ref;
@@ -57,6 +57,17 @@ pub fn refuse_unknown_signals(query: &Query, table: &TableSpec) -> Result<(), Er
 /// [`Cause::Client`] for a signal that the table does not have, and for a condition on what has no one figure.
 pub fn refuse_signals_beyond(query: &Query, width: usize) -> Result<(), Error> {
     having::refuse(query)?;
+    condition::refuse(query)?;
+    descending::refuse(query)?;
+    rollup::refuse(query)?;
+    if let Query::Having { of, .. }
+    | Query::Filled { of, .. }
+    | Query::Where { of, .. }
+    | Query::Descending { of }
+    | Query::Rollup { of, .. } = query
+    {
+        refuse_signals_beyond(of, width)?;
+    }
     match signals_of(query).unwrap_or_default().iter().find(|&&signal| usize::from(signal) >= width) {
         Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
         None => Ok(()),
@@ -77,8 +88,9 @@ fn signals_of(query: &Query) -> Option<&[SignalId]> {
         | Query::TopDevices { signal, .. }
         | Query::NewestVisible { signal, .. }
         | Query::Consecutive { signal, .. }
+        | Query::Where { signal, .. }
         | Query::Having { signal, .. } => Some(from_ref(signal)),
-        Query::Filled { of, .. } => signals_of(of),
+        Query::Filled { of, .. } | Query::Descending { of } | Query::Rollup { of, .. } => signals_of(of),
         Query::Records { .. } | Query::Newest { .. } | Query::LastPoints { .. } | Query::Count | Query::Scan => None,
     }
 }

@@ -3,8 +3,8 @@
 use crate::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
     ask::{Ask, Order, What},
+    by_client,
     consecutive::Pairs,
-    filled,
     fold::Fold,
     having,
     refuse::refuse_unknown_signals,
@@ -12,10 +12,16 @@ use crate::{
     top::Top,
     total::{PARTS, Total, known},
 };
+use async_trait::async_trait;
 use iotbench_core::{
-    Aggregate, Batch, ComputedBy, Counts, Error, Query, Reply, SignalId, Sink, TableSpec, Value, ValueType,
+    Aggregate, Batch, Cause, ComputedBy, Counts, Error, Query, Reader, Reply, SignalId, Sink, TableSpec, Value,
+    ValueType,
 };
-use std::cmp::{Ordering, Reverse};
+use std::{
+    cmp::{Ordering, Reverse},
+    pin::pin,
+    task::{Context, Poll, Waker},
+};
 
 /// Answers a query from all batches of a table, in the order in which they were stored. Who read them knows how many bytes
 /// that took.
@@ -24,16 +30,8 @@ use std::cmp::{Ordering, Reverse};
 /// A signal that the table does not have; the sink's own.
 pub fn answer(query: &Query, table: &TableSpec, stored: &[Batch], sink: &mut dyn Sink) -> Result<Reply, Error> {
     refuse_unknown_signals(query, table)?;
-    if let Query::Having { of, .. } = query
-        && let Some(mut rows) = having::Rows::of(query, &table.schema, sink)
-    {
-        let reply = answer(of, table, stored, &mut rows)?;
-        return rows.finish(reply);
-    }
-    if let Query::Filled { of, .. } = query {
-        let Some(mut rows) = filled::Rows::of(query, sink)? else { return Ok(NOTHING_BY_CLIENT) };
-        let Reply { bytes, .. } = answer(of, table, stored, &mut rows)?;
-        return rows.finish(bytes);
+    if let Some(answer) = of_others(query, table, stored, sink) {
+        return answer;
     }
     let all: Vec<SignalId> = (0..).take(table.schema.width()).collect();
     let Some(ask) = Ask::of(query, &all).filter(Ask::wants_something) else { return Ok(NOTHING_BY_CLIENT) };
@@ -88,6 +86,37 @@ pub fn answer(query: &Query, table: &TableSpec, stored: &[Batch], sink: &mut dyn
             let counts = Counts { points, values: points * all.len() as u64 };
             counts_row(counts, 0, ComputedBy::Client, sink)
         }
+    }
+}
+
+/// What is asked of the answers to other questions; `None` where something else is asked.
+fn of_others(query: &Query, table: &TableSpec, stored: &[Batch], sink: &mut dyn Sink) -> Option<Result<Reply, Error>> {
+    let mut reader = Stored { table, stored };
+    // Nothing of it waits.
+    let asked = pin!(async {
+        match by_client::of_others(&mut reader, query, &table.schema, sink).await {
+            None if matches!(query, Query::Having { .. }) => {
+                having::answer(&mut reader, query, &table.schema, sink).await
+            }
+            answer => answer,
+        }
+    });
+    match asked.poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answer) => answer,
+        Poll::Pending => Some(Err(Error::new(Cause::Client, "what is stored here is there at once"))),
+    }
+}
+
+/// Batches as who answers from them.
+struct Stored<'a> {
+    table: &'a TableSpec,
+    stored: &'a [Batch],
+}
+
+#[async_trait]
+impl Reader for Stored<'_> {
+    async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        answer(query, self.table, self.stored, sink)
     }
 }
 

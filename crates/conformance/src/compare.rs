@@ -134,6 +134,10 @@ pub(crate) fn agree(
                 exactness.same_figure(got, expected, greatest * everything.len() as f64)
             }
             Query::Consecutive { what: Consecutive::Gaps { .. }, .. } => got.is_identical(expected),
+            Query::Rollup { .. } => exactness.same_figure(got, expected, greatest * everything.len() as f64),
+            Query::Where { of, .. } => {
+                exactness.same_figure(got, expected, greatest.max(1.0) * terms_of(of, everything))
+            }
             Query::Filled { of, .. } if let Query::Buckets { aggregates, .. } = &**of => {
                 exactness.same_figure(got, expected, greatest * terms(aggregates, everything))
             }
@@ -169,6 +173,17 @@ pub(crate) fn agree(
         ensure(agrees, || format!("row {place} is {got:?} and not {expected:?}"))?;
     }
     Ok(())
+}
+
+/// How many values the figures of a query may be the sum of.
+fn terms_of(query: &Query, everything: &Rows) -> f64 {
+    match query {
+        Query::Aggregates { aggregates, .. }
+        | Query::Buckets { aggregates, .. }
+        | Query::TotalBuckets { aggregates, .. }
+        | Query::TagFigures { aggregates, .. } => terms(aggregates, everything),
+        _ => 1.0,
+    }
 }
 
 /// How many values a figure may be the sum of.

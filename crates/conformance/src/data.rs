@@ -143,7 +143,8 @@ pub(crate) fn tagged(capabilities: &Capabilities) -> Result<Dataset, SchemaError
     let tags = vec![
         tag("site", TagValues::OneOf(list(&["East", "West"]))),
         tag("hall", TagValues::Within { tag: 0, lists }),
-        tag("rack", TagValues::Numbered { prefix: "r_".into(), count: 3 }),
+        // They read as numbers.
+        tag("rack", TagValues::Numbered { prefix: "1".into(), count: 3 }),
     ];
     let schema = schema(&[(ValueType::I64, 2)])?.with_tags(Tags::new(5, tags)?)?;
     let batches = random_batches(&schema, TAGGED_DEVICES, capabilities.time_unit.ns(), 6);

@@ -4,7 +4,10 @@ mod figures;
 
 use crate::data::{Dataset, ORIGIN_NS};
 pub(crate) use figures::of_percents;
-use figures::{aggregates, buckets, filled, having, of_each_value, of_some_values, percentiles, top_devices};
+use figures::{
+    aggregates, beside_numbers, buckets, filled, having, of_each_value, of_some_values, over_some, percentiles,
+    rollups, top_devices,
+};
 use iotbench_core::{
     Aggregate, BucketWidth, Consecutive, Devices, Direction, Predicate, Query, SignalId, TagId, Tagged, TimeRange,
 };
@@ -34,6 +37,9 @@ pub(crate) fn about(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
         (FILTER, filters(dataset, &times)),
         (HAVING, having(dataset, &times)),
         (FILLED, filled(dataset, &times)),
+        (OVER_SOME, over_some(dataset, &times)),
+        (ROLLUP, rollups(dataset, &times)),
+        ("the newest of a stretch first", descending(dataset, &times)),
         (TOP, top_devices(dataset, &times)),
         (CONSECUTIVE, consecutive(dataset, &times)),
     ]
@@ -52,6 +58,8 @@ pub(crate) fn about_extremes(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>
         FILTER,
         HAVING,
         FILLED,
+        OVER_SOME,
+        ROLLUP,
         TOP,
         CONSECUTIVE,
     ];
@@ -108,6 +116,8 @@ pub(crate) fn about_tags(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
             }),
         ),
         ("figures of the devices of each value of a tag that meet a condition", of_some_values()),
+        ("what figures of devices come to by a tag", rollups(dataset, &dataset.times(0))),
+        ("figures and newest points beside the numbers of a tag", beside_numbers(dataset)),
         (
             "what lies between consecutive values of a tag",
             first(&|devices| {
@@ -168,6 +178,8 @@ const TOP: &str = "devices with the greatest figure";
 const CONSECUTIVE: &str = "what lies between consecutive values";
 const FILTER: &str = "values that meet a condition";
 const FILLED: &str = "time buckets without a gap";
+const OVER_SOME: &str = "figures over the points that meet a condition";
+const ROLLUP: &str = "what figures of devices come to together";
 const HAVING: &str = "figures and newest points that meet a condition";
 const SECOND: BucketWidth = BucketWidth::SECOND;
 
@@ -192,6 +204,21 @@ fn ranges(times: &[i64]) -> Vec<Query> {
         range_of(Unbounded, Excluded(i64::MIN)),
     ]);
     queries
+}
+
+/// Of one device, of several, of none; whole records and values that meet a condition.
+fn descending(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
+    let (part, last) = (TimeRange::half_open(times[1], times[times.len() - 2]), dataset.devices - 1);
+    let signals = some_signals(dataset);
+    let mut queries = Vec::new();
+    for devices in [Devices::All, Devices::Some(vec![last]), Devices::Some(vec![0]), Devices::Some(vec![4711])] {
+        let of =
+            |signals: &[SignalId], range| Query::Range { devices: devices.clone(), signals: signals.to_vec(), range };
+        queries.extend([of(&[0], part), of(&signals, TimeRange::ALL), of(&[0], TimeRange::half_open(0, 1))]);
+        let above = Predicate::Above(10.377);
+        queries.extend([false, true].map(|all_signals| filter(devices.clone(), signals[0], above, part, all_signals)));
+    }
+    queries.into_iter().map(|of| Query::Descending { of: Box::new(of) }).collect()
 }
 
 fn selections(dataset: &Dataset, times: &[i64]) -> Vec<Query> {

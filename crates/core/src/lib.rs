@@ -38,6 +38,7 @@ mod recipe;
 mod registry;
 mod reply;
 mod roles;
+mod rollup;
 mod schema;
 mod settings;
 mod source;
@@ -73,6 +74,7 @@ pub use recipe::{
 pub use registry::{Registry, UnknownBackend};
 pub use reply::{CHUNK_ROWS, Chunk, ComputedBy, Reply, ReplyColumn, Sink};
 pub use roles::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE};
+pub use rollup::{Items, Rollup};
 pub use schema::{Schema, SchemaError, Signal, SignalId, ValueType};
 pub use settings::{Setting, SettingError, Settings, closest};
 pub use source::{Due, Left, Next, Source};

@@ -1,6 +1,6 @@
 //! Questions to a database, as values.
 
-use crate::{BucketWidth, Consecutive, Fill, Percentile, SignalId, TagId};
+use crate::{BucketWidth, Consecutive, Fill, Percentile, Rollup, SignalId, TagId};
 use serde::{Deserialize, Serialize};
 use std::{fmt, ops::Bound};
 
@@ -163,7 +163,7 @@ impl fmt::Display for Aggregate {
 /// greatest first, equal ones by device; [`Query::Having`] some of the rows that it is of, or a row a device or value of the tag
 /// with the number of buckets as an F64 column; [`Query::Filled`] rows as [`Query::Buckets`], of each device that has a point every bucket
 /// of the stretch; [`Query::Consecutive`] rows with one column, by device, then time, as
-/// [`Consecutive`] says; [`Query::MaxOfFirst`] one row with one F64 column; all others rows of points with the columns of the
+/// [`Consecutive`] says; [`Query::Where`] rows as those that it is of; [`Query::Rollup`] rows as [`Rollup`] says; [`Query::MaxOfFirst`] one row with one F64 column; all others rows of points with the columns of the
 /// signals asked for, in their own types. No point
 /// found means no row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -321,6 +321,9 @@ pub enum Query {
         predicate: Predicate,
         /// Of each device, or value of the tag, how many of its buckets meet it, where at least so many do; `None`: these rows.
         at_least: Option<u64>,
+        /// Of the newest points: the value is compared as so many times the number that is the device's value of this tag.
+        #[serde(default)]
+        per: Option<TagId>,
     },
     /// What lies between consecutive values of a signal in a stretch of time, device by device.
     Consecutive {
@@ -339,6 +342,31 @@ pub enum Query {
         of: Box<Query>,
         /// What these rows hold.
         fill: Fill,
+    },
+    /// Figures over the points alone whose channel meets a predicate.
+    Where {
+        /// The figures: of devices, of their buckets, of those of devices together that are not the newest alone, or of a tag's values.
+        of: Box<Query>,
+        /// The channel.
+        signal: SignalId,
+        /// The condition on it.
+        predicate: Predicate,
+        /// Over all points instead, each as 1 where it meets it and as 0 where not: the mean is the part that does. Then the figures are of
+        /// that channel alone.
+        #[serde(default)]
+        indicator: bool,
+    },
+    /// The points of a range or of a filter by device, the newest of each first; equal times as they were stored, reversed.
+    Descending {
+        /// These points.
+        of: Box<Query>,
+    },
+    /// What the figures of devices come to together, or how many of their buckets meet a condition, or how long.
+    Rollup {
+        /// The figures.
+        of: Box<Query>,
+        /// What is made of them.
+        rollup: Rollup,
     },
     /// How many points and values are stored.
     Count,
@@ -384,6 +412,15 @@ impl Query {
             "filled",
             "time buckets of each device, also those that hold no point: with nothing, the value before or one between",
         ),
+        ("where", "figures over the points alone whose value meets a condition, or which part of them does"),
+        (
+            "descending",
+            "points of devices in a stretch of time, or those whose value meets a condition, the newest first",
+        ),
+        (
+            "rollup",
+            "what figures of devices come to together: means and sums by tags, of counts and of stretches of time buckets that meet a condition too",
+        ),
         ("count", "how many points and values are stored"),
         ("newest_visible", "the newest point of one series"),
         ("scan", "every stored row"),
@@ -407,7 +444,11 @@ impl Query {
             | Self::Minimum { device, .. }
             | Self::MaxOfFirst { device, .. }
             | Self::NewestVisible { device, .. } => Devices::Some(vec![*device]),
-            Self::Having { of, .. } | Self::Filled { of, .. } => of.devices(),
+            Self::Having { of, .. }
+            | Self::Filled { of, .. }
+            | Self::Where { of, .. }
+            | Self::Descending { of }
+            | Self::Rollup { of, .. } => of.devices(),
             Self::TagFigures { .. } | Self::Count | Self::Scan => Devices::All,
         }
     }

@@ -218,6 +218,13 @@ impl Tags {
         (0..).zip(&self.tags).filter_map(move |(id, tag)| Some((tag, self.value(id, self.choice(id, device))?)))
     }
 
+    /// The value of a tag that a device has, as the number that it reads as; `None` where it reads as none.
+    #[must_use]
+    pub fn number(&self, tag: TagId, device: u32) -> Option<f64> {
+        let number = self.value(tag, self.choice(tag, device))?.to_string().parse::<f64>().ok()?;
+        number.is_finite().then_some(number)
+    }
+
     /// The place of a value among those of its tag.
     #[must_use]
     pub fn choice_of(&self, tag: TagId, text: &str) -> Option<u32> {

@@ -111,7 +111,8 @@ pub use plan::{
 };
 pub use profile::{
     Arrival, Datapoints, DeviceDraw, DrawConfig, Expect, Group, LoadConfig, LoadModel, MomentDraw, OperationConfig,
-    OperationKind, Overflow, Phases, Profile, Ramp, RampState, ScenarioAction, ShapeKind, StatementText, Stop, Sweep,
+    OperationKind, Overflow, Phases, Profile, Ramp, RampState, RollupConfig, ScenarioAction, ShapeKind, StatementText,
+    Stop, Sweep, WhereConfig,
 };
 pub use profile_file::{MAX_PROFILE_BYTES, PROFILE_KEYS, ProfileError, parse_profile, read_profile};
 pub use ramp::{

@@ -16,6 +16,7 @@ mod probe;
 mod question;
 mod question_keys;
 mod question_text;
+mod rollup;
 mod room;
 mod scenario;
 mod shape;

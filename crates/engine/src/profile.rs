@@ -39,7 +39,9 @@ mod operation;
 mod scenario;
 
 pub use course::{Phases, Ramp, RampState, Stop, Sweep};
-pub use operation::{Datapoints, Expect, OperationConfig, OperationKind, RequestDevices, StatementText};
+pub use operation::{
+    Datapoints, Expect, OperationConfig, OperationKind, RequestDevices, RollupConfig, StatementText, WhereConfig,
+};
 pub use scenario::ScenarioAction;
 
 /// A workload as written.

@@ -13,6 +13,7 @@ mod having;
 mod last_points;
 mod newest;
 mod overlap;
+mod rollup;
 mod top;
 mod truth;
 mod verifier;

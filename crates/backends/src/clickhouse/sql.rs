@@ -26,6 +26,10 @@ pub(crate) fn text(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
+/// The server takes the value before which a whole part of p · n others lie, the nearest rank is the place of ⌈p · n⌉: the same by so
+/// much less, as long as n is below 10 million. Of more values it may be the one beside it.
+const BELOW_LEVEL: f64 = 1e-12;
+
 /// A number exactly: the server's own reading of decimals loses their last bits.
 fn float(number: f64) -> String {
     let bytes: String = number.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
@@ -368,8 +372,9 @@ fn figure(number: &str, aggregate: Aggregate) -> String {
         Aggregate::Max => format!("max({number})"),
         Aggregate::Sum => format!("sum({number})"),
         Aggregate::Count => format!("count({number})"),
-        // At most one place beside the nearest rank.
-        Aggregate::Percentile(percentile) => format!("quantileExact({})({number})", percentile.fraction()),
+        Aggregate::Percentile(percentile) => {
+            format!("quantileExact({:.12})({number})", percentile.fraction() - BELOW_LEVEL)
+        }
     }
 }
 
@@ -453,7 +458,7 @@ mod tests {
         assert_eq!(
             of(&wide, Asked::All, Span::ALL).figures(&[1], &[Aggregate::Last, p99], Over::All),
             "SELECT device AS iotbench_d, 0 AS iotbench_b, '' AS iotbench_s, count() AS iotbench_c, \
-             argMax(toFloat64(`select`), ts), quantileExact(0.99)(toFloat64(`select`)) FROM `t` GROUP BY device \
+             argMax(toFloat64(`select`), ts), quantileExact(0.989999999999)(toFloat64(`select`)) FROM `t` GROUP BY device \
              ORDER BY iotbench_d, iotbench_b"
         );
         let newest = Over::TotalBuckets(BucketWidth::SECOND, Some(5));

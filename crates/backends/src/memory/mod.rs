@@ -2,6 +2,7 @@
 //! are held to. The layout makes no difference to it.
 
 mod database;
+mod rollup;
 mod store;
 
 use database::MemoryDatabase;

@@ -1,9 +1,10 @@
 //! The vector of datapoints, and what each query means.
 
+use super::rollup;
 use iotbench_backend_kit::{answer::Answer, total::known};
 use iotbench_core::{
     Aggregate, Batch, Chunk, ComputedBy, Consecutive, Counts, Devices, Direction, Error, Fill, Predicate, Query, Reply,
-    ReplyColumn, Schema, SignalId, Sink, TimeRange, Value, ValueType,
+    ReplyColumn, Rollup, Schema, SignalId, Sink, TagId, Tags, TimeRange, Value, ValueType,
 };
 use std::{cmp::Reverse, collections::BTreeMap, ops::Bound, slice::from_ref};
 
@@ -116,19 +117,69 @@ impl Store {
         points.chunk_by(|a, b| a.device == b.device).filter_map(<[_]>::last).copied().collect()
     }
 
-    /// The figures of another query that meet a condition, each with what it is of.
-    fn holding(&self, schema: &Schema, of: &Query, predicate: Predicate) -> Result<Vec<(u32, i64, f64)>, Error> {
-        let mut held = Vec::new();
+    /// The newest points of which a value meets a condition, as so many times the number of a tag.
+    fn last_holding(
+        &self,
+        tags: &Tags,
+        devices: &Devices,
+        (signal, predicate, per): (SignalId, Predicate, Option<TagId>),
+    ) -> Vec<&Point> {
+        let mut last = self.last_of_each(devices);
+        last.retain(|p| {
+            let per = per.map_or(1.0, |tag| tags.number(tag, p.device).unwrap_or(f64::NAN));
+            predicate.holds(p.number(signal) / per)
+        });
+        last
+    }
+
+    /// The only figures of another query, each with what it is of.
+    fn figures(&self, schema: &Schema, of: &Query) -> Result<Vec<rollup::Figure>, Error> {
+        let mut all = Vec::new();
         let mut take = |chunk: &Chunk| {
             let row = |row: usize| {
                 let figure = chunk.columns[0].get(row)?.as_f64()?;
                 Some((chunk.devices[row], chunk.timestamps_ns[row], figure))
             };
-            held.extend((0..chunk.len()).filter_map(row).filter(|row| predicate.holds(row.2)));
+            all.extend((0..chunk.len()).filter_map(row));
             Ok(())
         };
         self.answer(schema, of, &mut take)?;
-        Ok(held)
+        Ok(all)
+    }
+
+    /// The points alone with a value that meets a condition, or all, with 1 for a value that does and 0 for each other.
+    fn only(&self, signal: SignalId, predicate: Predicate, indicator: bool) -> Self {
+        let of = |point: &Point| {
+            let number = point.value(signal).as_f64();
+            let holds = number.is_some_and(|number| predicate.holds(number));
+            let mut point = point.clone();
+            if indicator && number.is_some() {
+                point.values[usize::from(signal)] = Stored::F64(f64::from(u8::from(holds)));
+            }
+            (holds || indicator).then_some(point)
+        };
+        Self { points: self.points.iter().filter_map(of).collect() }
+    }
+
+    /// The points of a range or of a filter, the newest of each device first, and the signals of their rows.
+    fn descending(&self, of: &Query, all: &[SignalId]) -> (Vec<&Point>, Vec<SignalId>) {
+        let (mut points, signals) = match of {
+            Query::Range { devices, signals, range } => (self.select(devices, *range), signals.clone()),
+            Query::Filter { devices, signal, predicate, range, all_signals } => {
+                let mut points = self.select(devices, *range);
+                points.retain(|p| predicate.holds(p.number(*signal)));
+                (points, if *all_signals { all.to_vec() } else { vec![*signal] })
+            }
+            _ => (Vec::new(), all.to_vec()),
+        };
+        points.reverse();
+        points.sort_by_key(|p| p.device);
+        (points, signals)
+    }
+
+    fn rollup(&self, schema: &Schema, of: &Query, rollup: &Rollup) -> Result<Vec<(u32, i64, Vec<f64>)>, Error> {
+        rollup.tags().try_for_each(|tag| known(schema.tags(), tag).map(drop))?;
+        Ok(rollup::rows(rollup, schema.tags(), &self.figures(schema, of)?))
     }
 
     /// How many signals there are, and the rows of every bucket of each device that has one.
@@ -251,14 +302,26 @@ impl Store {
                 filled.into_iter().try_for_each(|(device, start, row)| answer.figures_at(device, start, row))?;
                 answer.finish(0, ComputedBy::Server)
             }
-            Query::Having { of, signal, predicate, at_least } => match &**of {
+            Query::Where { of, signal, predicate, indicator } => {
+                self.only(*signal, *predicate, *indicator).answer(schema, of, rows.sink)
+            }
+            Query::Descending { of } => {
+                let (points, signals) = self.descending(of, &all);
+                rows.points(&points, &signals)
+            }
+            Query::Rollup { of, rollup } => {
+                let of_groups = self.rollup(schema, of, rollup)?.into_iter();
+                let values =
+                    of_groups.map(|(group, time, row)| (group, time, row.into_iter().map(Value::F64).collect()));
+                rows.figures(ValueType::F64, rollup.columns(), values)
+            }
+            Query::Having { of, signal, predicate, at_least, per } => match &**of {
                 Query::LastPoints { devices } => {
-                    let mut last = self.last_of_each(devices);
-                    last.retain(|p| predicate.holds(p.number(*signal)));
-                    rows.points(&last, &all)
+                    rows.points(&self.last_holding(schema.tags(), devices, (*signal, *predicate, *per)), &all)
                 }
                 of => {
-                    let figures = self.holding(schema, of, *predicate)?;
+                    let mut figures = self.figures(schema, of)?;
+                    figures.retain(|row| predicate.holds(row.2));
                     rows.figures(ValueType::F64, 1, counted(figures, *at_least))
                 }
             },

@@ -2,7 +2,9 @@
 
 use super::{FIGURES, SECOND, some_signals};
 use crate::data::{Dataset, ORIGIN_NS};
-use iotbench_core::{Aggregate, BucketWidth, Devices, Fill, Percentile, Predicate, Query, SignalId, TimeRange};
+use iotbench_core::{
+    Aggregate, BucketWidth, Devices, Fill, Items, Percentile, Predicate, Query, Rollup, SignalId, TagId, TimeRange,
+};
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
 /// Figures of the devices with each value of a tag together, over all time and bucket by bucket; and of no time, and of no figure.
@@ -33,11 +35,144 @@ pub(super) fn of_some_values() -> Vec<Query> {
     let figures =
         |width| Query::TagFigures { tag: 0, signals: vec![1], aggregates: vec![Aggregate::Mean], range, width };
     let above = |of, at_least| holding(of, 1, Predicate::Above(-0.377), at_least);
-    vec![above(figures(None), None), above(figures(Some(SECOND)), None), above(figures(Some(SECOND)), Some(3))]
+    let mut queries =
+        vec![above(figures(None), None), above(figures(Some(SECOND)), None), above(figures(Some(SECOND)), Some(3))];
+    let only =
+        |of, indicator| Query::Where { of: Box::new(of), signal: 1, predicate: Predicate::Above(-0.377), indicator };
+    queries.extend([only(figures(None), false), only(figures(Some(SECOND)), false), only(figures(None), true)]);
+    queries.push(above(only(figures(Some(SECOND)), true), Some(2)));
+    queries
+}
+
+/// What figures of devices come to by the values of the first tag, or by device.
+pub(super) fn rollups(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
+    let (range, devices, signals) = (TimeRange::half_open(times[1], times[times.len() - 2]), Devices::All, vec![0]);
+    let aggregates = |aggregates: &[Aggregate]| Query::Aggregates {
+        devices: devices.clone(),
+        signals: signals.clone(),
+        aggregates: aggregates.to_vec(),
+        range,
+    };
+    let buckets = |devices: &Devices, width| Query::Buckets {
+        devices: devices.clone(),
+        signals: signals.clone(),
+        aggregates: vec![Aggregate::Mean],
+        range,
+        width,
+    };
+    let (above, second) = (Predicate::Above(10.377), Some(SECOND));
+    let fifth = BucketWidth::from_ns(200_000_000).unwrap_or(SECOND);
+    let by: Vec<Vec<TagId>> = if dataset.schema.tags().is_empty() { vec![vec![]] } else { vec![vec![], vec![0]] };
+    let mut queries = Vec::new();
+    for by in by {
+        let rollup = |of, items, every, figure| {
+            let rollup = Rollup { items, by: by.clone(), every, figure };
+            Query::Rollup { of: Box::new(of), rollup }
+        };
+        let (figures, runs) = (Items::Figures { per: None }, Items::Runs { predicate: above });
+        let counts = |each| Items::Counts { predicate: above, each };
+        let last = Devices::Some(vec![dataset.devices - 1]);
+        queries.extend([
+            rollup(aggregates(&[Aggregate::Mean]), figures, None, Aggregate::Mean),
+            rollup(aggregates(&[Aggregate::Last]), figures, None, Aggregate::Max),
+            rollup(buckets(&devices, fifth), counts(None), None, Aggregate::Sum),
+            rollup(buckets(&devices, fifth), counts(second), None, Aggregate::Mean),
+            rollup(buckets(&last, fifth), counts(second), second, Aggregate::Sum),
+            rollup(buckets(&devices, fifth), runs, None, Aggregate::Count),
+            rollup(buckets(&devices, fifth), runs, second, Aggregate::Mean),
+            rollup(buckets(&devices, fifth), runs, None, Aggregate::Min),
+        ]);
+    }
+    queries
+}
+
+/// Of the tag whose values read as numbers.
+pub(super) fn beside_numbers(dataset: &Dataset) -> Vec<Query> {
+    let tags = dataset.schema.tags();
+    let ids = (0..).take(tags.len()).filter(|&tag| tags.number(tag, 0).is_some());
+    let figures = |aggregates: &[Aggregate]| {
+        let (devices, signals, aggregates) = (Devices::All, vec![1], aggregates.to_vec());
+        Query::Aggregates { devices, signals, aggregates, range: TimeRange::ALL }
+    };
+    let mut queries = Vec::new();
+    for tag in ids {
+        let rollup = |of: Query, items, by: &[TagId], figure| {
+            let rollup = Rollup { items, by: by.to_vec(), every: None, figure };
+            Query::Rollup { of: Box::new(of), rollup }
+        };
+        let values = || figures(&[Aggregate::Sum, Aggregate::Count]);
+        let predicate = Predicate::Above(0.377);
+        let some = Query::Where { of: Box::new(values()), signal: 0, predicate, indicator: false };
+        let (per, beside) = (Items::Figures { per: Some(tag) }, Items::Values { beside: tag });
+        queries.extend([
+            rollup(figures(&[Aggregate::Mean]), per, &[0, 1], Aggregate::Mean),
+            rollup(figures(&[Aggregate::Max]), per, &[], Aggregate::Sum),
+            rollup(values(), beside, &[0], Aggregate::Mean),
+            rollup(values(), beside, &[], Aggregate::Mean),
+            rollup(some, beside, &[1], Aggregate::Mean),
+        ]);
+        let of = || Box::new(Query::LastPoints { devices: Devices::All });
+        queries.extend([Predicate::Above(0.0377), Predicate::Below(0.0377)].map(|predicate| Query::Having {
+            of: of(),
+            signal: 1,
+            predicate,
+            at_least: None,
+            per: Some(tag),
+        }));
+    }
+    queries
+}
+
+/// Figures over the points alone with a value that meets a condition, or the part of them.
+pub(super) fn over_some(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
+    let (range, all) = (TimeRange::half_open(times[1], times[times.len() - 2]), Devices::All);
+    let last = Devices::Some(vec![dataset.devices - 1]);
+    let mut queries = Vec::new();
+    let mut only = |of, signal, predicate, indicator| {
+        queries.push(Query::Where { of: Box::new(of), signal, predicate, indicator });
+    };
+    for predicate in [Predicate::Above(10.377), Predicate::Below(10.377)] {
+        let two = || vec![Aggregate::Mean, Aggregate::Count];
+        let figures = |devices: &Devices, signals: &[SignalId], aggregates, range| Query::Aggregates {
+            devices: devices.clone(),
+            signals: signals.to_vec(),
+            aggregates,
+            range,
+        };
+        let buckets = |devices: &Devices, signals: &[SignalId], aggregates| Query::Buckets {
+            devices: devices.clone(),
+            signals: signals.to_vec(),
+            aggregates,
+            range,
+            width: SECOND,
+        };
+        let together = |aggregates| Query::TotalBuckets {
+            devices: all.clone(),
+            signals: vec![0],
+            aggregates,
+            range,
+            width: SECOND,
+            newest: None,
+        };
+        for signal in [0, some_signals(dataset).last().copied().unwrap_or(0)] {
+            only(figures(&all, &[signal], two(), TimeRange::ALL), signal, predicate, false);
+            only(figures(&last, &[signal], vec![Aggregate::Last, Aggregate::Sum], range), signal, predicate, false);
+            only(buckets(&all, &[signal], two()), signal, predicate, false);
+            only(figures(&all, &[signal], vec![Aggregate::Mean], range), signal, predicate, true);
+            only(buckets(&last, &[signal], vec![Aggregate::Mean, Aggregate::Sum]), signal, predicate, true);
+            only(figures(&all, &some_signals(dataset), two(), range), signal, predicate, false);
+            only(buckets(&last, &some_signals(dataset), vec![Aggregate::Max]), signal, predicate, false);
+        }
+        only(together(vec![Aggregate::Max, Aggregate::Mean]), 0, predicate, false);
+        only(together(vec![Aggregate::Count]), some_signals(dataset).last().copied().unwrap_or(0), predicate, false);
+        only(figures(&all, &[0], of_percents(&["p50"]), range), 0, predicate, false);
+        only(figures(&all, &[0], two(), TimeRange::half_open(0, 1)), 0, predicate, false);
+    }
+    queries
 }
 
 fn holding(of: Query, signal: SignalId, predicate: Predicate, at_least: Option<u64>) -> Query {
-    Query::Having { of: Box::new(of), signal, predicate, at_least }
+    Query::Having { of: Box::new(of), signal, predicate, at_least, per: None }
 }
 
 /// Conditions on figures of devices and of their buckets, and on the newest points; no figure is as near to a limit as arithmetic rounds.

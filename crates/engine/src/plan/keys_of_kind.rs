@@ -9,21 +9,29 @@ use crate::{
 fn of(kind: OperationKind) -> &'static [&'static str] {
     match kind {
         OperationKind::CycleSearch => &["signals", "strategy"],
-        OperationKind::ReadSignal => &["signals", "devices", "window"],
+        OperationKind::ReadSignal => &["signals", "devices", "window", "descending"],
         OperationKind::ReadPoint => &["signals", "devices"],
         OperationKind::ReadLatest => &["signals"],
         OperationKind::ReadRecords | OperationKind::ReadNewest => &["records"],
-        OperationKind::LastPoints => &["devices", "signals", "above", "below"],
+        OperationKind::LastPoints => &["devices", "signals", "above", "below", "per_tag"],
         OperationKind::ReadDevice => &[],
         OperationKind::MaxRecords => &["signals", "records"],
         OperationKind::MeanDevice => &["signals"],
-        OperationKind::Filter | OperationKind::FilterRecords => &["signals", "devices", "window", "above", "below"],
-        OperationKind::Figures => &["signals", "devices", "window", "aggregates", "above", "below"],
+        OperationKind::Filter | OperationKind::FilterRecords => {
+            &["signals", "devices", "window", "above", "below", "descending"]
+        }
+        OperationKind::Figures => {
+            &["signals", "devices", "window", "aggregates", "above", "below", "where", "per_tag", "rollup"]
+        }
         OperationKind::CompareWindows => &["signals", "devices", "window", "aggregates"],
-        OperationKind::Buckets => &["signals", "devices", "window", "aggregates", "width", "above", "below", "fill"],
-        OperationKind::TotalBuckets => &["signals", "devices", "window", "aggregates", "width", "above", "below"],
+        OperationKind::Buckets => {
+            &["signals", "devices", "window", "aggregates", "width", "above", "below", "fill", "where", "rollup"]
+        }
+        OperationKind::TotalBuckets => {
+            &["signals", "devices", "window", "aggregates", "width", "above", "below", "where", "descending"]
+        }
         OperationKind::CountBuckets => {
-            &["signals", "devices", "window", "aggregates", "width", "above", "below", "records"]
+            &["signals", "devices", "window", "aggregates", "width", "above", "below", "records", "where", "rollup"]
         }
         OperationKind::NewestBuckets => &["signals", "devices", "aggregates", "width", "records"],
         OperationKind::TopDevices => &["signals", "devices", "window", "aggregates", "records"],
@@ -54,6 +62,10 @@ pub(super) fn check(config: &OperationConfig) -> Result<(), (String, String)> {
         ("per", config.per != Auto::Auto),
         ("aggregates", !config.aggregates.is_empty()),
         ("fill", config.fill != Auto::Auto),
+        ("where", config.only.is_some()),
+        ("per_tag", !config.per_tag.is_empty()),
+        ("rollup", config.rollup.is_some()),
+        ("descending", config.descending),
         ("strategy", config.strategy != Auto::Auto),
     ];
     let taken = of(config.kind);

@@ -1,7 +1,7 @@
 //! What a read asks, as meant.
 
 use super::{OwnStatement, Whose};
-use iotbench_core::{Aggregate, BucketWidth, Consecutive, Fill, Predicate, SignalId, TagId};
+use iotbench_core::{Aggregate, BucketWidth, Consecutive, Fill, Predicate, Rollup, SignalId, TagId};
 use iotbench_cycle_finder::Strategy;
 use serde::{Deserialize, Serialize};
 
@@ -153,6 +153,34 @@ pub enum Question {
         predicate: Predicate,
         /// How many buckets of each device, or value of a tag, meet it, where at least so many do; `None`: the rows that do.
         at_least: Option<u64>,
+        /// Of the newest records: the value is compared as so many times the number that is the device's value of this tag.
+        #[serde(default)]
+        per: Option<(TagId, String)>,
+    },
+    /// Figures over the records alone with a value that meets a condition, or the part of them.
+    Where {
+        /// The figures.
+        of: Box<Question>,
+        /// The signal.
+        signal: SignalId,
+        /// The condition.
+        predicate: Predicate,
+        /// Each record counts as 1 where it does, as 0 where not.
+        indicator: bool,
+    },
+    /// Rows of a signal, values or records that meet a condition, or time buckets of devices together, the newest first.
+    Descending {
+        /// These.
+        of: Box<Question>,
+    },
+    /// What figures of devices come to together.
+    Rollup {
+        /// The figures.
+        of: Box<Question>,
+        /// What is made of them.
+        rollup: Rollup,
+        /// The names of the tags that they come together by.
+        by: Vec<String>,
     },
     /// Figures of each device in time buckets, with those that hold no point.
     Filled {
@@ -222,7 +250,11 @@ impl Question {
             | Self::NewestBuckets { devices, .. }
             | Self::TopDevices { devices, .. }
             | Self::Consecutive { devices, .. } => Some(devices),
-            Self::Having { of, .. } | Self::Filled { of, .. } => of.whose(),
+            Self::Having { of, .. }
+            | Self::Filled { of, .. }
+            | Self::Where { of, .. }
+            | Self::Descending { of }
+            | Self::Rollup { of, .. } => of.whose(),
             Self::Latest { .. }
             | Self::Records { .. }
             | Self::Newest { .. }
@@ -255,6 +287,9 @@ impl Question {
             | Self::NewestBuckets { .. }
             | Self::Having { .. }
             | Self::Filled { .. }
+            | Self::Where { .. }
+            | Self::Descending { .. }
+            | Self::Rollup { .. }
             | Self::TopDevices { .. }
             | Self::Consecutive { .. }
             | Self::Cycle { .. }

@@ -78,7 +78,7 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
             return Err(("kind".into(), format!("{} asks nothing", config.kind)));
         }
     };
-    let question = filled(config, having(context, config, asked)?)?;
+    let question = descending(config, filled(config, having(context, config, asked)?)?)?;
     check_history(context, &question)?;
     Ok(question)
 }
@@ -108,11 +108,25 @@ fn figures_by_tag(
 fn filled(config: &OperationConfig, of: Question) -> Result<Question, FieldError> {
     match config.fill.set() {
         None => Ok(of),
-        Some(_) if matches!(of, Question::Having { .. }) => {
-            let message = "buckets are filled, or kept by a condition: leave it out, or above and below";
+        Some(_) if !matches!(of, Question::Buckets { .. }) => {
+            let message = "buckets are filled, or kept by a condition, or put together: leave it out, or above, below, where and rollup";
             Err(("fill".into(), message.into()))
         }
         Some(fill) => Ok(Question::Filled { of: Box::new(of), fill }),
+    }
+}
+
+/// The newest first, where the profile says so.
+fn descending(config: &OperationConfig, of: Question) -> Result<Question, FieldError> {
+    match of {
+        of if !config.descending => Ok(of),
+        Question::Signal { .. } | Question::Filter { .. } | Question::Buckets { together: true, .. } => {
+            Ok(Question::Descending { of: Box::new(of) })
+        }
+        _ => {
+            let message = "those that a condition or a tag puts together come by time: leave it out, or above, below, where and by";
+            Err(("descending".into(), message.into()))
+        }
     }
 }
 
@@ -204,8 +218,13 @@ fn differences(context: Context<'_>, config: &OperationConfig) -> Result<Questio
 }
 
 pub(super) fn predicate(config: &OperationConfig) -> Result<Predicate, FieldError> {
+    limit(config.above, config.below)
+}
+
+/// The condition that one of two keys writes.
+pub(super) fn limit(above: Option<f64>, below: Option<f64>) -> Result<Predicate, FieldError> {
     let error = |key: &str, message: &str| Err((key.to_string(), message.to_string()));
-    match (config.above, config.below) {
+    match (above, below) {
         (Some(_), Some(_)) => error("below", "write above or below, not both"),
         (None, None) => error("above", "there is no limit: write above or below"),
         (Some(limit), None) if limit.is_finite() => Ok(Predicate::Above(limit)),
@@ -339,7 +358,11 @@ fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldE
         | Question::NewestBuckets { devices, .. }
         | Question::LastPoints { devices } => (1, devices.least()),
         Question::TopDevices { devices, .. } | Question::Consecutive { devices, .. } => (1, devices.least()),
-        Question::Having { of, .. } | Question::Filled { of, .. } => return check_history(context, of),
+        Question::Having { of, .. }
+        | Question::Filled { of, .. }
+        | Question::Where { of, .. }
+        | Question::Descending { of }
+        | Question::Rollup { of, .. } => return check_history(context, of),
         Question::Cycle { .. }
         | Question::Device
         | Question::Mean { .. }

@@ -2,7 +2,7 @@
 
 use super::Question;
 use crate::units::Span;
-use iotbench_core::{Aggregate, BucketWidth, Consecutive, Predicate, SignalId};
+use iotbench_core::{Aggregate, BucketWidth, Consecutive, Items, Predicate, SignalId};
 use std::{fmt, time::Duration};
 
 impl fmt::Display for Question {
@@ -59,9 +59,22 @@ impl fmt::Display for Question {
                 write!(f, "{figures} of {signals} of {devices} together in the newest {buckets} buckets of {width}")
             }
             Self::Filled { of, fill } => write!(f, "{of}, filled ({fill})"),
-            Self::Having { of, predicate, at_least: None, .. } => write!(f, "{of}: those {}", condition(*predicate)),
+            Self::Having { of, predicate, at_least: None, per, .. } => {
+                let per = per.as_ref().map_or(String::new(), |(_, name)| format!(" times their {name}"));
+                write!(f, "{of}: those {}{per}", condition(*predicate))
+            }
             Self::Having { of, predicate, at_least: Some(least), .. } => {
                 write!(f, "how many are {}, where at least {least} are: {of}", condition(*predicate))
+            }
+            Self::Where { of, predicate, indicator, .. } => {
+                let what = if *indicator { "as 1 where a signal is" } else { "where a signal is" };
+                write!(f, "{of}, {what} {}", condition(*predicate))
+            }
+            Self::Descending { of } => write!(f, "{of}, newest first"),
+            Self::Rollup { of, rollup, by } => {
+                let by = if by.is_empty() { "device".into() } else { by.join(" and ") };
+                let every = rollup.every.map_or(String::new(), |every| format!(" and {}", length(every)));
+                write!(f, "the {} of {} by {by}{every}: {of}", rollup.figure, items(rollup.items))
             }
             Self::TopDevices { aggregate, count, devices, window_ns, .. } => {
                 let window = Span(Duration::from_nanos(*window_ns));
@@ -102,6 +115,19 @@ fn between(what: Consecutive) -> String {
         Consecutive::Differences { per_ns: Some(per_ns) } => {
             format!("the changes per {} between the values", Span(Duration::from_nanos(per_ns.get())))
         }
+    }
+}
+
+/// What comes together.
+fn items(items: Items) -> String {
+    match items {
+        Items::Figures { .. } => "figures".into(),
+        Items::Counts { predicate, each } => {
+            let each = each.map_or(String::new(), |each| format!(" in each {}", length(each)));
+            format!("counts of buckets {}{each}", condition(predicate))
+        }
+        Items::Runs { predicate } => format!("lengths of stretches of buckets {}", condition(predicate)),
+        Items::Values { .. } => "all values".into(),
     }
 }
 

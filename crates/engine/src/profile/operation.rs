@@ -223,6 +223,43 @@ impl Expect {
     }
 }
 
+/// A condition on the records that figures are over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WhereConfig {
+    /// The signal, by name.
+    pub signal: String,
+    /// Its value is greater than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub above: Option<f64>,
+    /// Its value is less than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<f64>,
+    /// Over all records: each value as 1 where it meets the condition, as 0 where not.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub indicator: bool,
+}
+
+/// What figures of devices come to together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RollupConfig {
+    /// Which figure.
+    pub figure: Aggregate,
+    /// By the values of these tags; none: by device.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by: Vec<String>,
+    /// And by stretches of time of this length; `auto`: over all of the time.
+    #[serde(default)]
+    pub every: Auto<Span>,
+    /// Counts: of the time buckets in each stretch of time of this length; `auto`: of all.
+    #[serde(default)]
+    pub each: Auto<Span>,
+    /// Of all values, and of the numbers that are the devices' values of this tag; empty: of the figures.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub beside: String,
+}
+
 /// One thing that a user does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -258,6 +295,19 @@ pub struct OperationConfig {
     /// Filters: the values less than this, or their records. Figures, time buckets, newest records: those less than this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<f64>,
+    /// Figures, time buckets: over the records alone with such a value of a signal.
+    #[serde(default, rename = "where", skip_serializing_if = "Option::is_none")]
+    pub only: Option<WhereConfig>,
+    /// Newest records with `above` or `below`, figures that come together: the value as so many times the number that is the device's
+    /// value of this tag; empty: as it is.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub per_tag: String,
+    /// Figures of devices and of their time buckets: what they come to together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rollup: Option<RollupConfig>,
+    /// Rows of a signal, values and records that meet a condition, time buckets of devices together: whether the newest come first.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub descending: bool,
     /// Time buckets: how long each is, beginning at multiples of that since the Unix epoch; `auto`: a tenth of `window`.
     #[serde(default)]
     pub width: Auto<Span>,
@@ -305,6 +355,11 @@ impl OperationConfig {
     pub fn is_read(&self) -> bool {
         self.kind != OperationKind::Write
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 fn one() -> f64 {

@@ -9,7 +9,7 @@ use crate::{
     profile::DrawConfig,
     schedule::{mix, uniform},
 };
-use iotbench_core::{Aggregate, Devices, Query, SignalId, TimeRange};
+use iotbench_core::{Aggregate, BucketWidth, Devices, Query, SignalId, TimeRange};
 use std::ops::Bound;
 
 /// A search for a machine cycle starts so far from the ends of the history.
@@ -130,10 +130,24 @@ impl Asker {
                 Query::TagFigures { tag: *tag, signals, aggregates, range, width: *width }
             }
             Question::Filled { of, fill } => Query::Filled { of: Box::new(self.query(of, draw)?), fill: *fill },
-            Question::Having { of, signal, predicate, at_least } => {
+            Question::Having { of, signal, predicate, at_least, per } => {
                 let (of, signal, predicate, at_least) =
                     (Box::new(self.query(of, draw)?), *signal, *predicate, *at_least);
-                Query::Having { of, signal, predicate, at_least }
+                Query::Having { of, signal, predicate, at_least, per: per.as_ref().map(|(tag, _)| *tag) }
+            }
+            Question::Where { of, signal, predicate, indicator } => {
+                let (of, signal, predicate) = (Box::new(self.query(of, draw)?), *signal, *predicate);
+                Query::Where { of, signal, predicate, indicator: *indicator }
+            }
+            Question::Descending { of } => match self.query(of, draw)? {
+                Query::TotalBuckets { devices, signals, aggregates, range, width, .. } => {
+                    let newest = Some(buckets_in(range, width));
+                    Query::TotalBuckets { devices, signals, aggregates, range, width, newest }
+                }
+                of => Query::Descending { of: Box::new(of) },
+            },
+            Question::Rollup { of, rollup, .. } => {
+                Query::Rollup { of: Box::new(self.query(of, draw)?), rollup: rollup.clone() }
             }
             Question::NewestBuckets { signals, aggregates, devices, width, buckets } => {
                 let (devices, range) = self.before(devices, draw);
@@ -257,6 +271,12 @@ impl Asker {
     }
 }
 
+/// How many buckets of this length a stretch of time may have a part of.
+fn buckets_in(range: TimeRange, width: BucketWidth) -> u64 {
+    let ends = width.ends(range);
+    ends.map_or(1, |(first, last)| last.abs_diff(first) / width.as_ns().unsigned_abs() + 1)
+}
+
 fn first_of(devices: &Devices) -> u32 {
     devices.list().and_then(|list| list.first()).copied().unwrap_or(0)
 }
@@ -265,7 +285,7 @@ fn first_of(devices: &Devices) -> u32 {
 mod tests {
     use super::*;
     use crate::profile::{DeviceDraw, MomentDraw};
-    use iotbench_core::{BucketWidth, Tag, TagValues, Tags};
+    use iotbench_core::{Tag, TagValues, Tags};
     use iotbench_simulator::DatasetConfig;
     use proptest::prelude::*;
     use std::path::Path;

@@ -8,11 +8,12 @@ use super::{
     groups::{self, ExpectedFigures},
     having, last_points, newest,
     overlap::Overlap,
+    rollup,
     top::{Standing, Top},
-    truth::{Row, Truth},
+    truth::{Only, Row, Truth},
 };
 use crate::read::KeptAnswer;
-use iotbench_core::{Aggregate, Consecutive, Devices, Direction, Fill, Query, SignalId, TimeRange, Value};
+use iotbench_core::{Aggregate, Consecutive, Devices, Direction, Fill, Items, Query, SignalId, TimeRange, Value};
 use std::ops::{Bound, ControlFlow};
 
 /// What is found of an answer.
@@ -56,8 +57,8 @@ pub fn compare(truth: &mut Truth, answer: &KeptAnswer, exactness: Exactness) -> 
     let found = match &answer.query {
         Query::Newest { devices, limit } => newest::newest(truth, answer, devices, *limit, exactness),
         Query::LastPoints { devices } => last_points::last_points(truth, answer, devices, None, exactness),
-        Query::Having { of, signal, predicate, .. } if let Query::LastPoints { devices } = &**of => {
-            last_points::last_points(truth, answer, devices, Some((*signal, *predicate)), exactness)
+        Query::Having { of, signal, predicate, per, .. } if let Query::LastPoints { devices } = &**of => {
+            last_points::last_points(truth, answer, devices, Some((*signal, *predicate, *per)), exactness)
         }
         _ => Compare { truth, answer, exactness }.with_truth(),
     };
@@ -70,13 +71,14 @@ fn only_counts(truth: &Truth, answer: &KeptAnswer, exactness: Exactness) -> bool
     let mut signals = truth.history().dataset.schema().signals().iter();
     match answer.query {
         _ if answer.digests.is_empty() => false,
-        Query::Newest { .. } | Query::TopDevices { .. } | Query::Having { .. } => true,
+        Query::Newest { .. } | Query::TopDevices { .. } | Query::Having { .. } | Query::Rollup { .. } => true,
         // It is told how many rows there are.
         Query::Filled { .. } => false,
         Query::Aggregates { .. }
         | Query::Buckets { .. }
         | Query::TotalBuckets { .. }
         | Query::TagFigures { .. }
+        | Query::Where { .. }
         | Query::Consecutive { .. } => answer.overlap != Overlap::None,
         _ => answer.overlap != Overlap::None && signals.any(|signal| exactness.rounds(signal.value_type)),
     }
@@ -91,21 +93,13 @@ struct Compare<'a> {
 impl Compare<'_> {
     fn with_truth(&mut self) -> Result<(), String> {
         match self.answer.query.clone() {
-            Query::Range { devices, signals, range } => {
-                let devices = self.truth.devices(&devices);
-                self.rows(&devices, &signals, range, u64::MAX, |_| true)
-            }
-            Query::Filter { devices, signal, predicate, range, all_signals } => {
-                let devices = self.truth.devices(&devices);
-                let signals = if all_signals { self.all() } else { vec![signal] };
-                let holds = |row: &Row<'_>| row.number(signal).is_some_and(|value| predicate.holds(value));
-                self.rows(&devices, &signals, range, u64::MAX, holds)
-            }
+            query @ (Query::Range { .. } | Query::Filter { .. }) => self.points(&query, false),
+            Query::Descending { of } => self.points(&of, true),
             Query::Records { device, from_ns, limit } => {
-                self.rows(&[device], &self.all(), from(from_ns), limit, |_| true)
+                self.rows(&[device], &self.all(), (from(from_ns), false), limit, |_| true)
             }
             Query::Scan => {
-                self.rows(&self.truth.devices(&Devices::All), &self.all(), TimeRange::ALL, u64::MAX, |_| true)
+                self.rows(&self.truth.devices(&Devices::All), &self.all(), (TimeRange::ALL, false), u64::MAX, |_| true)
             }
             Query::Nearest { device, signal, predicate, direction } => {
                 let holds = |row: &Row<'_>| row.number(signal).is_some_and(|value| predicate.holds(value));
@@ -151,7 +145,9 @@ impl Compare<'_> {
             query @ (Query::Aggregates { .. }
             | Query::Buckets { .. }
             | Query::TotalBuckets { .. }
-            | Query::TagFigures { .. }) => {
+            | Query::TagFigures { .. }
+            | Query::Where { .. }
+            | Query::Rollup { .. }) => {
                 let expected = self.expected(&query);
                 self.figures(expected.into_iter())
             }
@@ -163,6 +159,23 @@ impl Compare<'_> {
             Query::Consecutive { devices, signal, range, what } => self.consecutive((&devices, range), signal, what),
             Query::Count => self.count(),
             Query::Newest { .. } | Query::LastPoints { .. } => Ok(()),
+        }
+    }
+
+    /// The points of a range or of a filter, or those of each device from the last on.
+    fn points(&mut self, query: &Query, backwards: bool) -> Result<(), String> {
+        match query {
+            Query::Range { devices, signals, range } => {
+                let devices = self.truth.devices(devices);
+                self.rows(&devices, signals, (*range, backwards), u64::MAX, |_| true)
+            }
+            Query::Filter { devices, signal, predicate, range, all_signals } => {
+                let devices = self.truth.devices(devices);
+                let signals = if *all_signals { self.all() } else { vec![*signal] };
+                let holds = |row: &Row<'_>| row.number(*signal).is_some_and(|value| predicate.holds(value));
+                self.rows(&devices, &signals, (*range, backwards), u64::MAX, holds)
+            }
+            _ => Err("these are no points of a stretch of time".into()),
         }
     }
 
@@ -192,6 +205,30 @@ impl Compare<'_> {
                 let all = groups::by_tag(self.truth, *tag, (signals, aggregates), *range, *width);
                 all.into_values().flatten().collect()
             }
+            Query::Where { of, signal, predicate, indicator } => {
+                self.truth.only(Some(Only { signal: *signal, predicate: *predicate, indicator: *indicator }));
+                let expected = self.expected(of);
+                self.truth.only(None);
+                expected
+            }
+            Query::Rollup { of, rollup } if let Items::Values { beside } = rollup.items => {
+                let (of, only) = match &**of {
+                    Query::Where { of, signal, predicate, indicator } => {
+                        (of, Some(Only { signal: *signal, predicate: *predicate, indicator: *indicator }))
+                    }
+                    _ => (of, None),
+                };
+                let Query::Aggregates { devices, signals, range, .. } = &**of else { return Vec::new() };
+                let (devices, signal) = (self.truth.devices(devices), signals.first().copied().unwrap_or(0));
+                self.truth.only(only);
+                let expected = rollup::values(self.truth, (&devices, signal, *range), rollup, beside);
+                self.truth.only(None);
+                expected
+            }
+            Query::Rollup { of, rollup } => {
+                let (figures, tags) = (self.expected(of), self.truth.tags());
+                rollup::expected(&figures, rollup, &tags, self.exactness)
+            }
             _ => Vec::new(),
         }
     }
@@ -218,13 +255,13 @@ impl Compare<'_> {
         &mut self,
         devices: &[u32],
         signals: &[SignalId],
-        range: TimeRange,
+        (range, backwards): (TimeRange, bool),
         limit: u64,
         fits: impl Fn(&Row<'_>) -> bool,
     ) -> Result<(), String> {
         let (answer, exactness) = (self.answer, self.exactness);
         let (mut expected, mut wrong) = (0_u64, None);
-        let _ = self.truth.walk(devices, range, &mut |row| {
+        let mut visit = |row: Row<'_>| {
             if expected == limit {
                 return ControlFlow::Break(());
             }
@@ -237,7 +274,11 @@ impl Compare<'_> {
                 Some(_) => {}
             }
             if wrong.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
+        };
+        let _ = match backwards {
+            false => self.truth.walk(devices, range, &mut visit),
+            true => devices.iter().try_for_each(|&device| self.truth.walk_back(device, range, &mut visit)),
+        };
         match wrong {
             Some(wrong) => Err(wrong),
             None if expected != answer.len() => {

@@ -5,7 +5,7 @@ use iotbench_core::Predicate;
 
 /// How sure it is that a figure meets a condition.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Meets {
+pub(super) enum Meets {
     Certainly,
     Maybe,
     Not,
@@ -60,7 +60,8 @@ pub(super) fn counted(
     groups.into_iter().filter(|&(.., possible)| enough(possible)).map(of).collect()
 }
 
-fn meets(bounds: Bounds, predicate: Predicate, exactness: Exactness) -> Meets {
+/// Whether a figure between these bounds meets a condition.
+pub(super) fn meets(bounds: Bounds, predicate: Predicate, exactness: Exactness) -> Meets {
     let (least, greatest) = (bounds.least, bounds.greatest);
     let (least, greatest) =
         (least - exactness.figure_error(least, bounds), greatest + exactness.figure_error(greatest, bounds));

@@ -5,7 +5,7 @@ use super::{
     truth::{Row, Truth},
 };
 use crate::read::KeptAnswer;
-use iotbench_core::{Devices, Predicate, ReplyColumn, SignalId, TimeRange};
+use iotbench_core::{Devices, Predicate, ReplyColumn, SignalId, TagId, TimeRange};
 use std::ops::ControlFlow;
 
 /// Of each device the newest row that had to be seen, or a newer one that may have been, whole or in part; where there is a condition, only if that one
@@ -14,16 +14,18 @@ pub(super) fn last_points(
     truth: &mut Truth,
     answer: &KeptAnswer,
     devices: &Devices,
-    condition: Option<(SignalId, Predicate)>,
+    condition: Option<(SignalId, Predicate, Option<TagId>)>,
     exactness: Exactness,
 ) -> Result<(), String> {
     let signals: Vec<SignalId> = (0..).take(truth.history().dataset.schema().width()).collect();
-    let mut place = 0;
+    let (mut place, tags) = (0, truth.tags());
     for device in truth.devices(devices) {
         let (mut is_there, mut may_be_left_out, mut wrong) = (false, false, None);
         let _ = truth.walk_back(device, TimeRange::ALL, &mut |row| {
-            let meets =
-                |(signal, predicate): (SignalId, Predicate)| row.number(signal).is_some_and(|v| predicate.holds(v));
+            let meets = |(signal, predicate, per): (SignalId, Predicate, Option<TagId>)| {
+                let per = per.map_or(Some(1.0), |tag| tags.number(tag, device));
+                row.number(signal).zip(per).is_some_and(|(number, per)| predicate.holds(number / per))
+            };
             if !condition.is_none_or(meets) {
                 // Was it the newest, there is no row of the device.
                 may_be_left_out = true;

@@ -2,7 +2,7 @@
 
 use super::overlap::{IndexRange, Overlap};
 use crate::read::History;
-use iotbench_core::{Batch, Devices, Run, Tags, TimeRange, Value};
+use iotbench_core::{Batch, Devices, Predicate, Run, SignalId, Tags, TimeRange, Value};
 use iotbench_simulator::Dataset;
 use std::{
     ops::{Bound, ControlFlow, Range},
@@ -23,6 +23,18 @@ pub struct Row<'a> {
     pub timestamp_ns: i64,
     batch: &'a Batch,
     row: usize,
+    only: Option<Only>,
+}
+
+/// A condition on the datapoints that are told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Only {
+    /// The signal.
+    pub signal: SignalId,
+    /// The condition on its value.
+    pub predicate: Predicate,
+    /// All are told, and the number of the signal is 1 where it meets it, else 0.
+    pub indicator: bool,
 }
 
 impl Row<'_> {
@@ -31,9 +43,24 @@ impl Row<'_> {
         self.batch.columns().get(usize::from(signal))?.get(self.row)
     }
 
-    /// The value of a signal as a number; text that reads as none is none.
+    /// The value of a signal as a number, or whether it meets a condition where that is asked; text that reads as none is none.
     pub fn number(&self, signal: u16) -> Option<f64> {
-        self.value(signal)?.as_f64()
+        let number = self.value(signal)?.as_f64()?;
+        match self.only {
+            Some(only) if only.indicator && only.signal == signal => {
+                Some(f64::from(u8::from(only.predicate.holds(number))))
+            }
+            _ => Some(number),
+        }
+    }
+
+    /// Whether it is told.
+    fn is_told(&self) -> bool {
+        let holds = |only: Only| {
+            let number = self.value(only.signal).and_then(|value| value.as_f64());
+            only.indicator || number.is_some_and(|number| only.predicate.holds(number))
+        };
+        self.only.is_none_or(holds)
     }
 }
 
@@ -43,6 +70,7 @@ pub struct Truth {
     history: History,
     tags: Arc<Tags>,
     overlap: Overlap,
+    only: Option<Only>,
     batch: Batch,
 }
 
@@ -51,7 +79,7 @@ type Visit<'a> = dyn FnMut(Row<'_>) -> ControlFlow<()> + 'a;
 impl Truth {
     pub fn new(history: History) -> Self {
         let batch = Batch::new(history.dataset.schema());
-        Self { history, tags: Arc::default(), overlap: Overlap::None, batch }
+        Self { history, tags: Arc::default(), overlap: Overlap::None, only: None, batch }
     }
 
     /// The same of devices with these tags.
@@ -67,6 +95,11 @@ impl Truth {
     /// From now on, what is true of a read beside these writes.
     pub fn beside(&mut self, overlap: &Overlap) {
         self.overlap.clone_from(overlap);
+    }
+
+    /// From now on those alone that meet a condition; `None`: all.
+    pub fn only(&mut self, only: Option<Only>) {
+        self.only = only;
     }
 
     /// The history.
@@ -137,7 +170,10 @@ impl Truth {
         for place in 0..rows {
             let row = if backwards { rows - 1 - place } else { place };
             let Some(&timestamp_ns) = self.batch.timestamps_ns().get(row) else { continue };
-            visit(Row { certain, device, timestamp_ns, batch: &self.batch, row })?;
+            let row = Row { certain, device, timestamp_ns, batch: &self.batch, row, only: self.only };
+            if row.is_told() {
+                visit(row)?;
+            }
         }
         ControlFlow::Continue(())
     }

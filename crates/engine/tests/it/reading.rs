@@ -6,6 +6,7 @@ mod cycles;
 mod kinds;
 mod mixes;
 mod tampered;
+mod together;
 mod wrong;
 
 use iotbench_backends::BACKENDS;

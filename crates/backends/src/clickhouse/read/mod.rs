@@ -13,8 +13,9 @@ use async_trait::async_trait;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
+    by_client,
     cell::{Cell, number, push, value},
-    consecutive, filled,
+    condition, consecutive, descending,
     filter::Filter,
     gather::{Gather, Take},
     having,
@@ -128,6 +129,13 @@ impl ClickHouseReader {
         self.points(select, ask, sink).await
     }
 
+    /// Whether SQL has a question for what is asked of the answer to another: figures over the rows that meet a condition, and what of
+    /// those meets one, and the rows of one device from the newest on.
+    fn is_asked_whole(&self, query: &Query) -> bool {
+        let of = if let Query::Having { of, .. } = query { of } else { query };
+        condition::on_rows(of, self.is_narrow()).is_some() || descending::is_of_one(query)
+    }
+
     /// The questions about one signal of one device: a row of time and value.
     async fn of_one_signal(&mut self, select: Select<'_>, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let (device, signal) = (ask.device(), ask.signal);
@@ -184,10 +192,13 @@ fn device_of(cell: &Cell<'_>) -> Result<u32, Error> {
 impl Reader for ClickHouseReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_unknown_signals(query, &self.table)?;
-        if let Some(filled) = filled::answer(self, query, sink).await {
-            return filled;
+        let table = Arc::clone(&self.table);
+        if !self.is_asked_whole(query)
+            && let Some(answer) = by_client::of_others(self, query, &table.schema, sink).await
+        {
+            return answer;
         }
-        let (table, all) = (Arc::clone(&self.table), self.all_signals.clone());
+        let all = self.all_signals.clone();
         let Some(ask) = Ask::of(query, &all).filter(Ask::wants_something) else { return Ok(NOTHING) };
         let Some(select) = Select::new(&table, ask.devices, ask.span) else { return Ok(NOTHING) };
         // SQL looks which figures meet a condition; the client, which newest datapoints do.
@@ -197,7 +208,9 @@ impl Reader for ClickHouseReader {
         let select = select.having(ask.having);
         let is_filtered_here = self.is_narrow() && ask.is_of_records();
         let select = match (ask.order, ask.predicate) {
-            (Order::Stretch, Some(predicate)) if !is_filtered_here => select.holds(ask.signal, predicate),
+            (Order::Stretch | Order::Newest, Some(predicate)) if !is_filtered_here => {
+                select.holds(ask.signal, predicate)
+            }
             _ => select,
         };
         match (ask.what, ask.order) {

@@ -7,7 +7,7 @@ use super::{
 use crate::influxdb::{
     chunk::Series,
     client::Client,
-    influxql::{Select, field, signal_name, signals_condition},
+    influxql::{Select, condition, field, signal_name, signals_condition},
 };
 use iotbench_backend_kit::{
     cell::number,
@@ -87,9 +87,11 @@ impl Wish<'_> {
         groups.extend((table.has_device_column() && self.by == GroupedBy::Device).then_some(DEVICE));
         groups.extend(tag);
         groups.extend(is_narrow.then_some(SIGNAL));
+        let holds = self.wanted.ask.predicate;
         let select = Select::new(&columns.join(", "), table)
             .filter(self.wanted.devices)
             .filter(&signals_condition(table, self.signals()))
+            .filter(&holds.map_or(String::new(), |holds| condition(&field(table, self.wanted.ask.signal), holds)))
             .during(self.wanted.ask.span)
             .group_by(&groups, self.width);
         match self.wanted.ask.newest() {

@@ -21,7 +21,7 @@ use iotbench_backend_kit::{
     ask::{Ask, Asked, Order, What},
     by_client,
     cell::{Cell, value},
-    each,
+    condition, descending, each,
     filter::Filter,
     fold::Fold,
     grouped_by::GroupedBy,
@@ -31,7 +31,7 @@ use iotbench_backend_kit::{
     total,
 };
 use iotbench_core::{
-    ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TableSpec, ValueType,
+    Aggregate, ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TableSpec, ValueType,
 };
 use points::{Wanted, rows_of, stream};
 use signal::OneSignal;
@@ -95,9 +95,21 @@ impl InfluxReader {
         let (signals, aggregates, newest) = match query {
             Query::TotalBuckets { signals, aggregates, newest, .. } => (signals, aggregates, *newest),
             Query::TagFigures { signals, aggregates, .. } => (signals, aggregates, None),
-            Query::Having { .. } | Query::Filled { .. } | Query::TopDevices { .. } | Query::Consecutive { .. } => {
-                return false;
+            Query::Where { signal, .. } => {
+                let of = condition::on_rows(query, self.table.layout == Layout::Narrow);
+                let has_text = |signals: &[SignalId]| self.has_text(signals) || self.has_text(&[*signal]);
+                let has_figures = |aggregates: &[Aggregate]| total::have_totals(aggregates);
+                return of.is_some_and(|(signals, aggregates)| !has_text(signals) && has_figures(aggregates));
             }
+            Query::Descending { of } => {
+                let is_filtered_here = Ask::of(of, &self.all_signals).is_none_or(|ask| self.is_filtered_here(&ask));
+                return descending::is_of_one(query) && !is_filtered_here;
+            }
+            Query::Having { .. }
+            | Query::Filled { .. }
+            | Query::Rollup { .. }
+            | Query::TopDevices { .. }
+            | Query::Consecutive { .. } => return false,
             _ => return true,
         };
         let is_limited = newest.is_some() && self.table.layout == Layout::Narrow;

@@ -24,7 +24,7 @@ use bulk::BulkShape;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
     ask::{Ask, Asked, Order, What},
-    by_client,
+    by_client, descending,
     filter::Filter,
     refuse::refuse_signals_beyond,
     span::Span,
@@ -319,10 +319,14 @@ impl MariaDbReader {
         let has_columns = self.shape.computed_by() == ComputedBy::Server;
         match query {
             Query::TopDevices { aggregate, .. } => has_columns && function(*aggregate).is_some(),
+            // Rows that meet a condition are found in the order of a stretch.
+            Query::Descending { of } => descending::is_of_one(query) && matches!(**of, Query::Range { .. }),
             Query::TotalBuckets { .. }
             | Query::TagFigures { .. }
             | Query::Having { .. }
             | Query::Filled { .. }
+            | Query::Where { .. }
+            | Query::Rollup { .. }
             | Query::Consecutive { .. } => false,
             _ => true,
         }

@@ -33,6 +33,8 @@ pub(crate) struct Figures<'a> {
     pub(crate) signals: &'a [SignalId],
     pub(crate) aggregates: &'a [Aggregate],
     pub(crate) span: Span,
+    /// Only of those with such a value.
+    pub(crate) holds: Option<(SignalId, Predicate)>,
     /// In buckets as long as this.
     pub(crate) width: Option<BucketWidth>,
     /// Of which datapoints together.
@@ -56,6 +58,7 @@ impl<'a> Figures<'a> {
             signals,
             aggregates,
             span,
+            holds: ask.predicate.map(|predicate| (ask.signal, predicate)),
             width,
             by,
             newest: ask.newest(),
@@ -67,6 +70,7 @@ impl<'a> Figures<'a> {
     /// The stages that give a document a device, by device, or a bucket of one; in layout narrow one of each signal.
     pub(crate) fn stages(&self, shape: &Shape) -> Result<Vec<Document>, Error> {
         let mut stages = shape.all_of(self.devices, self.span, self.signals);
+        stages.extend(self.holds.map(|(signal, predicate)| doc! { "$match": shape.condition(signal, predicate) }));
         if self.aggregates.iter().any(|aggregate| matches!(aggregate, Aggregate::First | Aggregate::Last)) {
             stages.push(doc! { "$sort": self.by_time(shape) });
         }

@@ -20,9 +20,8 @@ use futures_util::TryStreamExt;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row},
     ask::{Ask, Having, What},
-    consecutive, each,
+    by_client, condition, consecutive, descending, each,
     figures::{Collected, Streamed},
-    filled,
     filter::Filter,
     having, percentile,
     refuse::refuse_signals_beyond,
@@ -53,8 +52,12 @@ impl MongoReader {
 
     async fn answer(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_signals_beyond(query, self.all_signals.len())?;
-        if let Some(filled) = filled::answer(self, query, sink).await {
-            return filled;
+        let table = self.shape.shared_table();
+        let schema = &table.spec.schema;
+        if !self.is_asked_whole(query)
+            && let Some(answer) = by_client::of_others(self, query, schema, sink).await
+        {
+            return answer;
         }
         let all = Arc::clone(&self.all_signals);
         let asks = |ask: &Ask<'_>| ask.limit > 0 && !self.shape.has_none_of(ask.devices);
@@ -63,8 +66,7 @@ impl MongoReader {
         let is_found_here = ask.what == What::FirstOfEach || ask.has_percentile();
         let is_native = |having: Having| !is_found_here && having.at_least.is_none();
         if !ask.having.is_none_or(is_native) {
-            let schema = self.shape.schema().clone();
-            return having::answer(self, query, &schema, sink).await.unwrap_or(Ok(NOTHING_BY_CLIENT));
+            return having::answer(self, query, schema, sink).await.unwrap_or(Ok(NOTHING_BY_CLIENT));
         }
         match ask.what {
             What::Datapoints if self.is_filtered_here(&ask) => {
@@ -96,6 +98,15 @@ impl MongoReader {
             What::Top(aggregate) => self.figures(&Figures::of(&ask, &[aggregate], None), sink).await,
             What::Consecutive(_) => consecutive::answer(self, query, sink).await.unwrap_or(Ok(NOTHING_BY_CLIENT)),
             What::Count => self.count_row(sink).await,
+        }
+    }
+
+    /// Whether a pipeline answers what is asked of the answer to another: figures over the documents that meet a condition, but for what of
+    /// those meets one, and the datapoints of one device from the newest on.
+    fn is_asked_whole(&self, query: &Query) -> bool {
+        match condition::on_rows(query, self.shape.layout() == Layout::Narrow) {
+            Some((_, aggregates)) => !percentile::is_among(aggregates),
+            None => descending::is_of_one(query),
         }
     }
 

@@ -37,6 +37,11 @@ impl Shape {
         self.table.spec.has_device_column()
     }
 
+    /// The table, for whoever holds it longer.
+    pub(crate) fn shared_table(&self) -> Arc<Table> {
+        Arc::clone(&self.table)
+    }
+
     pub(crate) fn schema(&self) -> &Schema {
         &self.table.spec.schema
     }
@@ -315,6 +320,11 @@ impl Shape {
         }
         let input = doc! { "$trim": { "input": value } };
         doc! { "$convert": { "input": input, "to": "double", "onError": Bson::Null, "onNull": Bson::Null } }.into()
+    }
+
+    /// The condition that a predicate means for a signal of the documents of [`Self::all_of`].
+    pub(crate) fn condition(&self, signal: SignalId, predicate: Predicate) -> Document {
+        self.holds(signal, &self.path(signal), predicate)
     }
 
     /// The condition that a predicate means for the value at a path.

@@ -15,7 +15,7 @@ impl Figures<'_> {
     ) -> Result<Statement, Error> {
         let mut statement = Statement::default();
         let start = if grouping.has_buckets() { grouping.start_of(&ns(shape)) } else { "0::bigint".into() };
-        let condition = shape.condition(&mut statement, self.devices, self.span)?;
+        let condition = self.condition(shape, &mut statement)?;
         let (device, rows) = match grouping.by().tag(shape.table().spec.schema.tags())? {
             Some(tag) => ("_value", shape.rows_with(tag)),
             None if grouping.by() == GroupedBy::Nothing => ("0", shape.rows()),
@@ -68,7 +68,13 @@ mod tests {
         let of_all = Grouping::of(What::TotalBuckets(&aggregates, BucketWidth::SECOND)).unwrap();
         let sql = |layout, grouping: &Grouping<'_>, newest| {
             let shape = Shape::new(Arc::new(table(layout, 2, ValueType::F64, "{}")));
-            let figures = Figures { devices: Asked::One(1), signals: &[1], aggregates: &aggregates, span: Span::ALL };
+            let figures = Figures {
+                devices: Asked::One(1),
+                signals: &[1],
+                aggregates: &aggregates,
+                span: Span::ALL,
+                holds: None,
+            };
             let sql = figures.of_buckets(&shape, grouping, newest).unwrap().sql.replace("\"public\".\"t\"", "t");
             sql.replace("::double precision", "").replace(&grouping.start_of(&ns(&shape)), "START")
         };
@@ -86,7 +92,8 @@ mod tests {
         );
         let by_site = Grouping::of(What::ByTag(0, &aggregates, None)).unwrap();
         let shape = Shape::new(Arc::new(tagged(Layout::Wide, 2, "{}")));
-        let figures = Figures { devices: Asked::All, signals: &[0], aggregates: &aggregates, span: Span::ALL };
+        let figures =
+            Figures { devices: Asked::All, signals: &[0], aggregates: &aggregates, span: Span::ALL, holds: None };
         let by_site = figures.of_buckets(&shape, &by_site, None).unwrap().sql;
         let joined = "AS r JOIN (SELECT device AS _device, \"site\" AS _value FROM \"public\".\"t_devices\") AS g \
                       ON g._device = r.device WHERE ";

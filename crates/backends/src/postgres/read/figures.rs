@@ -2,7 +2,7 @@
 
 use super::{shape::Shape, statement::Statement};
 use iotbench_backend_kit::{ask::Asked, span::Span};
-use iotbench_core::{Aggregate, Error, Layout, Percentile, SignalId};
+use iotbench_core::{Aggregate, Error, Layout, Percentile, Predicate, SignalId};
 use std::fmt::Write;
 
 /// What is asked for.
@@ -12,6 +12,8 @@ pub(crate) struct Figures<'a> {
     pub(crate) signals: &'a [SignalId],
     pub(crate) aggregates: &'a [Aggregate],
     pub(crate) span: Span,
+    /// Only of the rows with such a value, where no order of time is needed.
+    pub(crate) holds: Option<(SignalId, Predicate)>,
 }
 
 impl Figures<'_> {
@@ -74,10 +76,19 @@ impl Figures<'_> {
 
     /// The figures over all rows of each device, as an item of FROM named `d`.
     pub(super) fn grouped_points(&self, shape: &Shape, statement: &mut Statement) -> Result<String, Error> {
-        let condition = shape.condition(statement, self.devices, self.span)?;
+        let condition = self.condition(shape, statement)?;
         let arrays = self.functions().map(|(function, label)| format!(", {}", self.array(shape, function, &label)));
         let (arrays, rows) = (arrays.collect::<String>(), shape.rows());
         Ok(format!("(SELECT device{arrays} FROM {rows} WHERE {condition} GROUP BY device) AS d"))
+    }
+
+    /// The condition on the rows.
+    pub(super) fn condition(&self, shape: &Shape, statement: &mut Statement) -> Result<String, Error> {
+        let mut condition = shape.condition(statement, self.devices, self.span)?;
+        if let Some((signal, predicate)) = self.holds {
+            let _ = write!(condition, " AND {}", shape.holds(statement, signal, predicate)?);
+        }
+        Ok(condition)
     }
 
     /// The number in a row of layout narrow.
@@ -87,7 +98,7 @@ impl Figures<'_> {
 
     /// The figures over all rows of each device and number, as an item of FROM named `s`.
     pub(super) fn grouped_values(&self, shape: &Shape, statement: &mut Statement) -> Result<String, Error> {
-        let condition = shape.condition(statement, self.devices, self.span)?;
+        let condition = self.condition(shape, statement)?;
         let (number, rows, of_signals) = (self.number(shape), shape.rows(), shape.of_signals(self.signals));
         let figures = self.functions().map(|(function, label)| format!(", {} AS {label}", function.of(&number)));
         let figures: String = figures.collect();
@@ -157,6 +168,11 @@ impl Function {
             }
         }
     }
+}
+
+/// Whether a figure is worked out by grouping, without an order of time.
+pub(super) fn is_grouped(aggregate: Aggregate) -> bool {
+    function(aggregate).is_some()
 }
 
 /// The function that gives a figure of grouped rows.

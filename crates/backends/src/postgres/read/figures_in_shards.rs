@@ -76,7 +76,8 @@ mod tests {
 
     fn sql(layout: Layout, devices: u32, aggregates: &[Aggregate]) -> String {
         let shape = Shape::new(Arc::new(table(layout, devices, ValueType::F64, r#"{"distributed": true}"#)));
-        let figures = Figures { devices: Asked::Some(&[0, 1]), signals: &[1], aggregates, span: Span::ALL };
+        let figures =
+            Figures { devices: Asked::Some(&[0, 1]), signals: &[1], aggregates, span: Span::ALL, holds: None };
         figures.statement(&shape).unwrap().sql.replace("\"public\".\"t\"", "t").replace("::double precision", "")
     }
 

@@ -23,9 +23,8 @@ use futures_util::TryStreamExt;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row},
     ask::{Ask, Order, What},
-    consecutive, each,
+    by_client, condition, consecutive, descending, each,
     figures::Collected,
-    filled,
     filter::Filter,
     fold::Fold,
     grouped_by::place_of,
@@ -60,20 +59,37 @@ impl PostgresReader {
         Self { connection, shape: Shape::new(table), all_signals, is_read_only: false }
     }
 
+    /// Whether SQL has a question for what is asked of the answer to another: figures over the rows that meet a condition, and what of
+    /// those meets one, where no order of time within a group is needed, and one device from the newest row on.
+    fn is_asked_whole(&self, query: &Query) -> bool {
+        let where_ = if let Query::Having { of, .. } = query { of } else { query };
+        let is_narrow = self.shape.layout() == Layout::Narrow;
+        match condition::on_rows(where_, is_narrow) {
+            Some((_, aggregates)) => {
+                !self.shape.is_in_shards() && aggregates.iter().all(|&figure| figures::is_grouped(figure))
+            }
+            None => descending::is_of_one(query),
+        }
+    }
+
     async fn answer(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_signals_beyond(query, self.all_signals.len())?;
-        if let Some(filled) = filled::answer(self, query, sink).await {
-            return filled;
+        let table = self.shape.shared_table();
+        let schema = &table.spec.schema;
+        if !self.is_asked_whole(query)
+            && let Some(answer) = by_client::of_others(self, query, schema, sink).await
+        {
+            return answer;
         }
         let all = Arc::clone(&self.all_signals);
         let Some(ask) = Ask::of(query, &all).filter(|ask| self.shape.may_hold(ask.devices)) else {
             return Ok(NOTHING_BY_CLIENT);
         };
         if ask.having.is_some() && !self.looks_at_figures(&ask) {
-            let schema = self.shape.shared_table().spec.schema.clone();
-            return having::answer(self, query, &schema, sink).await.unwrap_or(Ok(NOTHING_BY_CLIENT));
+            return having::answer(self, query, schema, sink).await.unwrap_or(Ok(NOTHING_BY_CLIENT));
         }
         let Ask { devices, signals, span, .. } = ask;
+        let holds = ask.predicate.map(|predicate| (ask.signal, predicate));
         match ask.what {
             What::Datapoints if self.is_filtered_here(&ask) => {
                 let table = self.shape.shared_table();
@@ -101,7 +117,7 @@ impl PostgresReader {
                 percentile::answer(self, query, sink).await.unwrap_or(Ok(NOTHING_BY_CLIENT))
             }
             What::Figures(aggregates) => {
-                let statement = Figures { devices, signals, aggregates, span }.statement(&self.shape)?;
+                let statement = Figures { devices, signals, aggregates, span, holds }.statement(&self.shape)?;
                 let statement = statement.having(ask.having, false)?;
                 self.figures(statement, (signals.len(), aggregates.len(), false), sink).await
             }
@@ -111,19 +127,19 @@ impl PostgresReader {
                     let reply = self.datapoints(&ask.datapoints(), &mut fold).await?;
                     return fold.finish(reply);
                 };
-                let figures = Figures { devices, signals, aggregates, span };
+                let figures = Figures { devices, signals, aggregates, span, holds };
                 let statement = figures.of_buckets(&self.shape, &grouping, ask.newest())?.having(ask.having, true)?;
                 self.figures(statement, (signals.len(), aggregates.len(), true), sink).await
             }
             What::TotalBuckets(aggregates, _) => {
                 let Some(grouping) = Grouping::of(ask.what) else { return Err(no_first_of_all()) };
-                let figures = Figures { devices, signals, aggregates, span };
+                let figures = Figures { devices, signals, aggregates, span, holds };
                 let statement = figures.of_buckets(&self.shape, &grouping, ask.newest())?.having(ask.having, true)?;
                 self.figures(statement, (signals.len(), aggregates.len(), true), sink).await
             }
             What::ByTag(tag, aggregates, _) => {
                 let Some(grouping) = Grouping::of(ask.what) else { return Err(no_first_of_all()) };
-                let figures = Figures { devices, signals, aggregates, span };
+                let figures = Figures { devices, signals, aggregates, span, holds };
                 let statement = figures.of_buckets(&self.shape, &grouping, None)?.having(ask.having, true)?;
                 self.by_tag(statement, (signals.len(), aggregates.len(), tag), sink).await
             }

@@ -211,7 +211,9 @@ mod tests {
             let shape = Shape::new(Arc::new(tagged(layout, 1000, "{}")));
             let stretch = Ask::stretch(devices, &[1], Span::ALL);
             let figures = |aggregate| {
-                Figures { devices, signals: &[1], aggregates: &[aggregate], span: Span::ALL }.statement(&shape).unwrap()
+                Figures { devices, signals: &[1], aggregates: &[aggregate], span: Span::ALL, holds: None }
+                    .statement(&shape)
+                    .unwrap()
             };
             for (statement, part) in [
                 (shape.datapoints(&stretch).unwrap(), &within),

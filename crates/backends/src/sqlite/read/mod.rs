@@ -16,7 +16,7 @@ use bulk::BulkShape;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
     ask::{Ask, Asked, Order, What},
-    by_client,
+    by_client, descending,
     figures::Collected,
     filter::Filter,
     fold::Fold,
@@ -303,6 +303,9 @@ impl SqliteReader {
             Query::TotalBuckets { .. } | Query::TagFigures { .. } | Query::Having { .. } | Query::Filled { .. } => {
                 false
             }
+            // Rows that meet a condition are looked at again here, in the order of a stretch.
+            Query::Descending { of } => descending::is_of_one(query) && matches!(**of, Query::Range { .. }),
+            Query::Where { .. } | Query::Rollup { .. } => false,
             _ => true,
         }
     }

@@ -11,8 +11,8 @@ use crate::{
 };
 use iotbench_backends::BACKENDS;
 use iotbench_core::{
-    Batch, BucketWidth, Chunk, Database, Domain, Layout, Marker, Name, OpenRequest, Percentile, Predicate, Registry,
-    ReplyColumn, Run, Settings, TableSpec, Target,
+    Batch, BucketWidth, Chunk, Database, Domain, Items, Layout, Marker, Name, OpenRequest, Percentile, Predicate,
+    Registry, ReplyColumn, Rollup, Run, Settings, TableSpec, Tag, TagValues, Tags, Target,
 };
 use iotbench_simulator::{Dataset, DatasetConfig};
 use proptest::prelude::*;
@@ -32,6 +32,16 @@ fn history() -> History {
     History { dataset: dataset(), devices: 2, positions: HISTORY }
 }
 
+/// Of which the values read as numbers.
+fn tags() -> Tags {
+    let values = TagValues::Numbered { prefix: "1".into(), count: 2 };
+    Tags::new(5, vec![Tag { name: "rack".into(), values }]).unwrap()
+}
+
+fn of_tags() -> Truth {
+    Truth::new(history()).with_tags(tags())
+}
+
 /// Datapoints, each by device and index.
 type Rows = BTreeSet<(u32, u64)>;
 
@@ -40,7 +50,7 @@ fn database(dataset: &dyn Dataset, stored: &Rows) -> Arc<dyn Database> {
     let table = TableSpec {
         name: Name::new("t").unwrap(),
         layout: Layout::Wide,
-        schema: dataset.schema().clone(),
+        schema: dataset.schema().clone().with_tags(tags()).unwrap(),
         devices: DEVICES,
         marker: Marker { run_id: "test".into(), fingerprint: "test".into() },
     };
@@ -75,7 +85,7 @@ fn ask(database: &dyn Database, query: &Query, overlap: &Overlap) -> KeptAnswer 
 }
 
 fn holding(of: Query, predicate: Predicate, at_least: Option<u64>) -> Query {
-    Query::Having { of: Box::new(of), signal: 0, predicate, at_least }
+    Query::Having { of: Box::new(of), signal: 0, predicate, at_least, per: None }
 }
 
 /// The mean of a signal of each device, or of each of its buckets.
@@ -105,6 +115,28 @@ fn queries(from_ns: i64) -> Vec<Query> {
         holding(one_figure(since, None), Predicate::Above(0.0), None),
         holding(one_figure(since, BucketWidth::from_ns(40_000_000)), Predicate::Below(0.0), None),
         holding(one_figure(since, BucketWidth::from_ns(20_000_000)), Predicate::Above(0.0), Some(3)),
+        descending(Query::Range { devices: Devices::All, signals: vec![0, 2], range: since }),
+        descending(filter(since, true)),
+        over_some(one_figure(since, None), 1, false),
+        over_some(one_figure(since, BucketWidth::from_ns(40_000_000)), 0, true),
+        over_some(total_buckets(since, None), 0, false),
+        holding(over_some(one_figure(since, BucketWidth::from_ns(40_000_000)), 0, true), Predicate::Above(0.5), None),
+        rollup(one_figure(since, None), Items::Figures { per: None }, None, Aggregate::Mean),
+        rollup(one_figure(since, None), Items::Figures { per: Some(0) }, None, Aggregate::Sum),
+        rollup(short(since), Items::Counts { predicate: Predicate::Above(0.0), each: None }, None, Aggregate::Max),
+        rollup(short(since), Items::Counts { predicate: Predicate::Above(0.0), each: tenth() }, None, Aggregate::Mean),
+        rollup(
+            short(since),
+            Items::Counts { predicate: Predicate::Above(0.0), each: tenth() },
+            tenth(),
+            Aggregate::Sum,
+        ),
+        rollup(short(since), Items::Runs { predicate: Predicate::Above(0.0) }, None, Aggregate::Count),
+        rollup(short(since), Items::Runs { predicate: Predicate::Above(0.0) }, tenth(), Aggregate::Mean),
+        rollup(short(since), Items::Runs { predicate: Predicate::Above(0.0) }, None, Aggregate::Sum),
+        rollup(short(since), Items::Runs { predicate: Predicate::Above(0.0) }, None, Aggregate::Min),
+        rollup(sum_and_count(since), Items::Values { beside: 0 }, None, Aggregate::Mean),
+        rollup(over_some(sum_and_count(since), 1, false), Items::Values { beside: 0 }, None, Aggregate::Mean),
         Query::NewestVisible { device: 1, signal: 0 },
         Query::Minimum { device: 1, signal: 1, range: since },
         Query::MaxOfFirst { device: 1, signal: 0, from_ns, limit: 6 },
@@ -126,6 +158,33 @@ fn queries(from_ns: i64) -> Vec<Query> {
         near(Predicate::Above(0.0), Direction::FirstAfter(from_ns)),
         near(Predicate::Below(0.0), Direction::LastBefore(i64::MAX)),
     ]
+}
+
+fn descending(of: Query) -> Query {
+    Query::Descending { of: Box::new(of) }
+}
+
+fn over_some(of: Query, signal: SignalId, indicator: bool) -> Query {
+    Query::Where { of: Box::new(of), signal, predicate: Predicate::Above(0.0), indicator }
+}
+
+/// By the only tag.
+fn rollup(of: Query, items: Items, every: Option<BucketWidth>, figure: Aggregate) -> Query {
+    Query::Rollup { of: Box::new(of), rollup: Rollup { items, by: vec![0], every, figure } }
+}
+
+/// One datapoint lies in each bucket.
+fn short(range: TimeRange) -> Query {
+    one_figure(range, BucketWidth::from_ns(20_000_000))
+}
+
+fn tenth() -> Option<BucketWidth> {
+    BucketWidth::from_ns(100_000_000)
+}
+
+fn sum_and_count(range: TimeRange) -> Query {
+    let aggregates = vec![Aggregate::Sum, Aggregate::Count];
+    Query::Aggregates { devices: Devices::All, signals: vec![0], aggregates, range }
 }
 
 fn top(aggregate: Aggregate, range: TimeRange) -> Query {
@@ -187,7 +246,7 @@ fn overlap_of(progress: &[(u64, u64)]) -> Overlap {
 
 /// What has to be stored, and what may be besides.
 fn states(overlap: &Overlap) -> (Rows, Vec<(u32, u64)>) {
-    let mut truth = Truth::new(history());
+    let mut truth = of_tags();
     truth.beside(overlap);
     let (mut certain, mut possible) = (Rows::new(), Vec::new());
     for device in 0..DEVICES {
@@ -215,7 +274,7 @@ proptest! {
         let database = database(&*dataset, &stored);
         for query in queries(dataset.timestamp_ns(1, start)) {
             let answer = ask(&*database, &query, &overlap);
-            prop_assert_eq!(compare(&mut Truth::new(history()), &answer, EXACT), Finding::Right, "{:?}", query);
+            prop_assert_eq!(compare(&mut of_tags(), &answer, EXACT), Finding::Right, "{:?}", query);
         }
     }
 
@@ -239,7 +298,7 @@ proptest! {
             let everything = Query::Newest { devices: Devices::All, limit: 1000 };
             for query in [Query::Scan, everything] {
                 let answer = ask(&*database, &query, &overlap);
-                let found = compare(&mut Truth::new(history()), &answer, EXACT);
+                let found = compare(&mut of_tags(), &answer, EXACT);
                 prop_assert!(matches!(found, Finding::Wrong(_)), "{what} {query:?}: {found:?}");
             }
         }
@@ -253,7 +312,7 @@ fn a_count_is_held_against_what_there_has_to_be_and_may_be() {
     let all: Rows = certain.iter().copied().chain(possible).collect();
     let finding = |stored: &Rows| {
         let answer = ask(&*database(&*dataset, stored), &Query::Count, &overlap);
-        compare(&mut Truth::new(history()), &answer, EXACT)
+        compare(&mut of_tags(), &answer, EXACT)
     };
     assert_eq!((finding(&certain), finding(&all)), (Finding::Right, Finding::Right));
     let fewer = certain.into_iter().skip(1).collect();
@@ -267,7 +326,7 @@ fn a_bucket_of_another_time_a_wrong_figure_and_a_missing_row_are_found() {
     let finding = |change: &dyn Fn(&mut KeptAnswer)| {
         let mut answer = answer.clone();
         change(&mut answer);
-        match compare(&mut Truth::new(history()), &answer, EXACT) {
+        match compare(&mut of_tags(), &answer, EXACT) {
             Finding::Wrong(how) => how,
             other => format!("{other:?}"),
         }
@@ -304,7 +363,7 @@ fn a_device_in_the_wrong_place_is_found() {
     let finding = |change: &dyn Fn(&mut Chunk)| {
         let mut answer = answer.clone();
         change(answer.rows.as_mut().unwrap());
-        compare(&mut Truth::new(history()), &answer, EXACT)
+        compare(&mut of_tags(), &answer, EXACT)
     };
     assert_eq!(finding(&|_| {}), Finding::Right);
     assert!(matches!(finding(&|rows| rows.devices.swap(0, 1)), Finding::Wrong(_)), "each with the other's figure");
@@ -322,7 +381,7 @@ fn buckets_that_are_not_the_newest_are_found() {
     let finding = |asked: &Query, stored: &Rows, answered: &Query| {
         let answer = ask(&*database(&*dataset, stored), answered, &overlap);
         let answer = KeptAnswer { query: asked.clone(), ..answer };
-        compare(&mut Truth::new(history()), &answer, EXACT)
+        compare(&mut of_tags(), &answer, EXACT)
     };
     // Of the moment in the history all is certain; three datapoints later may be there, or not.
     let query = |newest| total_buckets(end(HISTORY - 1), newest);
@@ -342,7 +401,6 @@ fn buckets_that_are_not_the_newest_are_found() {
     }
 }
 
-/// Answers as a database would give them that still shows what was the newest before, or another device's.
 /// Puts another value, or none, into the first column.
 fn replace(rows: &mut Chunk, row: usize, value: Option<Value<'_>>) {
     let mut column = ReplyColumn::new(rows.columns[0].value_type());
@@ -370,5 +428,5 @@ fn shorten(rows: &mut Chunk) {
 fn what_is_written_of_too_many_devices_is_not_judged() {
     let (certain, _) = states(&Overlap::None);
     let answer = ask(&*database(&*dataset(), &certain), &Query::Scan, &Overlap::Unknown);
-    assert_eq!(compare(&mut Truth::new(history()), &answer, EXACT), Finding::NotJudged);
+    assert_eq!(compare(&mut of_tags(), &answer, EXACT), Finding::NotJudged);
 }

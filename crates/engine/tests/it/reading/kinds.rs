@@ -18,7 +18,7 @@ pub fn assert_right(outcome: &Outcome, what: &str) {
     assert_believed(outcome, what);
 }
 
-fn every_layout_answers(dataset: &str, devices: u32, preload: u32, operation: &str, set: &[&str]) {
+pub fn every_layout_answers(dataset: &str, devices: u32, preload: u32, operation: &str, set: &[&str]) {
     let text = profile(dataset, devices, preload, CLOSED, operation);
     for backend in ["memory", "sqlite"].map(backend) {
         for layout in Layout::ALL {

@@ -24,7 +24,7 @@ pub enum Spoil {
 
 static INFO: LazyLock<BackendInfo> = LazyLock::new(|| {
     let memory = super::backend("memory").info().capabilities.clone();
-    BackendInfo { most_tags: 1, ..BackendInfo::new("tampered", "tells lies", memory) }
+    BackendInfo { most_tags: 2, ..BackendInfo::new("tampered", "tells lies", memory) }
 });
 
 /// The `memory` backend, with spoilt answers.
@@ -89,6 +89,7 @@ impl Reader for TamperedReader {
             Query::Having { of, at_least: None, .. } if matches!(spoil, Spoil::Condition) => {
                 self.truth.query(of, &mut spoilt).await
             }
+            Query::Where { of, .. } if matches!(spoil, Spoil::Condition) => self.truth.query(of, &mut spoilt).await,
             query => self.truth.query(query, &mut spoilt).await,
         }
     }

@@ -7,7 +7,8 @@ use super::{
 use iotbench_core::Backend;
 use iotbench_engine::{Reason, Status};
 
-const PMU: &str = "name = \"pmu\"\nrate = 50\ntags = [{ name = \"site\", count = 2 }]";
+const PMU: &str =
+    "name = \"pmu\"\nrate = 50\ntags = [{ name = \"site\", count = 2 }, { name = \"rack\", values = [\"2\", \"4\"] }]";
 
 static SPOILT: [(Spoil, &dyn Backend); 4] = [
     (Spoil::Row, &Tampered(Spoil::Row)),
@@ -62,6 +63,48 @@ fn in_figures_and_newest_records_that_meet_a_condition() {
     let counted = "kind = \"count_buckets\", window = \"3s\", width = \"20ms\", records = 5";
     every_lie_is_found(&holding(counted, "above = 0.0"));
     every_lie_is_found(&holding(&format!("{counted}, devices = \"by site\""), "above = 0.0"));
+}
+
+#[test]
+fn in_rows_from_the_newest_on() {
+    every_lie_is_found(r#"{ kind = "read_signal", window = "1s", descending = true, devices = 2 }"#);
+    every_lie_is_found(r#"{ kind = "filter", window = "2s", above = -1e9, descending = true }"#);
+    every_lie_is_found(r#"{ kind = "total_buckets", window = "2s", descending = true }"#);
+}
+
+#[test]
+fn in_figures_over_some_records() {
+    let over = |what: &str, only: &str| format!("{{ {what}, signals = [\"analog_01\"], where = {{ {only} }} }}");
+    let far = "signal = \"analog_02\", above = -1e9";
+    every_lie_is_found(&over("kind = \"figures\", window = \"1s\", devices = 2", far));
+    every_lie_is_found(&over("kind = \"buckets\", window = \"1s\", aggregates = [\"count\", \"max\"]", far));
+    every_lie_is_found(&over("kind = \"total_buckets\", window = \"1s\", devices = \"by site\"", far));
+    let spoilt = SPOILT.into_iter().chain([(Spoil::Condition, &Tampered(Spoil::Condition) as &dyn Backend)]);
+    let spoilt: Vec<_> = spoilt.collect();
+    let own = "signal = \"analog_01\", above = 0.0";
+    each_is_found(&spoilt, &over("kind = \"figures\", window = \"3s\"", own));
+    each_is_found(&spoilt, &over("kind = \"figures\", window = \"3s\"", &format!("{own}, indicator = true")));
+    let counted = "kind = \"count_buckets\", window = \"3s\", width = \"100ms\", above = 0.35";
+    every_lie_is_found(&over(counted, &format!("{own}, indicator = true")));
+}
+
+#[test]
+fn in_what_figures_of_devices_come_to() {
+    let rollup = |what: &str, rollup: &str| format!("{{ {what}, signals = [\"analog_01\"], rollup = {{ {rollup} }} }}");
+    let figures = "kind = \"figures\", window = \"1s\", devices = \"all\"";
+    every_lie_is_found(&rollup(figures, "figure = \"mean\", by = [\"site\"]"));
+    every_lie_is_found(&rollup(&format!("{figures}, per_tag = \"rack\""), "figure = \"sum\""));
+    every_lie_is_found(&rollup(figures, "figure = \"mean\", by = [\"site\"], beside = \"rack\""));
+    let buckets = "window = \"3s\", width = \"20ms\", devices = \"all\", above = 0.0";
+    let counts = format!("kind = \"count_buckets\", {buckets}");
+    every_lie_is_found(&rollup(&counts, "figure = \"mean\", each = \"1s\""));
+    every_lie_is_found(&rollup(&counts, "figure = \"sum\", each = \"1s\", every = \"1s\", by = [\"rack\", \"site\"]"));
+    let runs = format!("kind = \"buckets\", {buckets}");
+    every_lie_is_found(&rollup(&runs, "figure = \"mean\", every = \"1s\""));
+    every_lie_is_found(&rollup(&runs, "figure = \"count\", by = [\"site\"]"));
+    every_lie_is_found(
+        r#"{ kind = "last_points", devices = 3, signals = ["analog_01"], above = -1e9, per_tag = "rack" }"#,
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ fn a_gap_that_is_missing_too_many_or_of_another_length_is_found() {
     let (certain, _) = states(&Overlap::None);
     let finding = |asked: &Query, answer: KeptAnswer| {
         let answer = KeptAnswer { query: asked.clone(), ..answer };
-        match compare(&mut Truth::new(history()), &answer, EXACT) {
+        match compare(&mut of_tags(), &answer, EXACT) {
             Finding::Wrong(how) => how,
             other => format!("{other:?}"),
         }
@@ -54,7 +54,7 @@ fn a_difference_to_another_value_than_the_one_before_is_found() {
     let (certain, _) = states(&overlap);
     let finding = |asked: &Query, answer: KeptAnswer| {
         let answer = KeptAnswer { query: asked.clone(), ..answer };
-        match compare(&mut Truth::new(history()), &answer, EXACT) {
+        match compare(&mut of_tags(), &answer, EXACT) {
             Finding::Wrong(how) => how,
             other => format!("{other:?}"),
         }

@@ -14,7 +14,7 @@ fn a_last_point_that_is_being_written_may_be_seen_in_part_and_no_other() {
     let finding = |row: usize, value: Option<f32>| {
         let mut answer = whole.clone();
         replace(answer.rows.as_mut().unwrap(), row, value.map(Value::F32));
-        compare(&mut Truth::new(history()), &answer, EXACT)
+        compare(&mut of_tags(), &answer, EXACT)
     };
     let Some(Value::F32(stored)) = whole.rows.as_ref().unwrap().columns[0].get(1) else { panic!() };
     assert_eq!(whole.rows.as_ref().unwrap().devices, [0, 1, 2]);
@@ -31,7 +31,7 @@ fn a_last_point_that_is_not_the_newest_is_found() {
     let query = Query::LastPoints { devices: Devices::All };
     let finding = |stored: &Rows| {
         let answer = ask(&*database(&*dataset, stored), &query, &overlap);
-        compare(&mut Truth::new(history()), &answer, EXACT)
+        compare(&mut of_tags(), &answer, EXACT)
     };
     assert_eq!(finding(&certain), Finding::Right);
     for device in 0..DEVICES {

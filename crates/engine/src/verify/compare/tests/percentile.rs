@@ -8,7 +8,7 @@ fn a_percentile_beyond_the_values_beside_it_and_one_that_is_missing_are_found() 
     let (certain, _) = states(&Overlap::None);
     let query = percentiles(TimeRange::ALL, None);
     let answer = ask(&*database(&*dataset(), &certain), &query, &Overlap::None);
-    let mut truth = Truth::new(history());
+    let mut truth = of_tags();
     let mut values = Vec::new();
     let _ = truth.walk(&[0], TimeRange::ALL, &mut |row| {
         values.extend(row.number(0));
@@ -20,7 +20,7 @@ fn a_percentile_beyond_the_values_beside_it_and_one_that_is_missing_are_found() 
     let finding = |row: usize, figure: f64| {
         let mut answer = answer.clone();
         replace(answer.rows.as_mut().unwrap(), row, Some(Value::F64(figure)));
-        compare(&mut Truth::new(history()), &answer, EXACT)
+        compare(&mut of_tags(), &answer, EXACT)
     };
     let is_wrong = |row, figure| matches!(finding(row, figure), Finding::Wrong(_));
     let beyond = 1e-6 * values.iter().fold(0.0_f64, |greatest, value| greatest.max(value.abs()));
