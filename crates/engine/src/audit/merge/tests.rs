@@ -1,9 +1,11 @@
 use super::*;
 use crate::{
-    audit::{Findings, account::Segment},
+    audit::{Findings, account::Segment, corrected::Policy, expected::SecondSends},
+    ledger::{Sent, TwoSends},
+    read::History,
     verify::Exactness,
 };
-use iotbench_core::{Batch, Domain, Run, TimeRange, Value};
+use iotbench_core::{Batch, Domain, Duplicates, Run, TimeRange, Value};
 use iotbench_simulator::{Dataset, DatasetConfig};
 use proptest::{collection::btree_set, prelude::*};
 use std::{collections::BTreeMap, ops::Range, path::Path, sync::Arc};
@@ -16,6 +18,14 @@ fn dataset() -> Arc<dyn Dataset> {
     let config = serde_json::json!({ "name": "pmu", "rate": 50.0 });
     let config: DatasetConfig = serde_json::from_value(config).unwrap();
     config.open(1, 0, DEVICES, Path::new(".")).unwrap()
+}
+
+const HOW: How = How { may_lose: false, keeps_together: true };
+
+/// Of a run without a history that came to its end.
+fn second_sends(dataset: &Arc<dyn Dataset>, duplicates: Duplicates) -> SecondSends {
+    let history = History { dataset: Arc::clone(dataset), devices: 0, positions: 0 };
+    SecondSends { policy: Policy { duplicates, is_in_order: true }, history, in_doubt: false }
 }
 
 /// Rows as a database tells them.
@@ -54,14 +64,17 @@ fn merged(segments: Vec<Segment>, stored: &Stored, exactness: Exactness, may_los
     let mut expected = ExpectedRows::new(dataset(), exactness);
     expected.begin(segments, TimeRange::ALL);
     let mut findings = Findings::default();
-    let mut merge = Merge::new(&mut expected, &mut findings, may_lose);
+    let mut merge = Merge::new(&mut expected, &mut findings, How { may_lose, ..HOW });
     stored.chunks.iter().for_each(|chunk| merge.take(chunk).unwrap());
     let rows = merge.finish();
     (findings, rows)
 }
 
 fn segments(device: u32, parts: &[(Range<u64>, Fate)]) -> Vec<Segment> {
-    parts.iter().map(|(indices, fate)| Segment { device, indices: indices.clone(), fate: *fate, again: None }).collect()
+    parts
+        .iter()
+        .map(|(indices, fate)| Segment { device, indices: indices.clone(), fate: *fate, again: None, corrected: None })
+        .collect()
 }
 
 /// What is done to a datapoint.
@@ -109,6 +122,7 @@ fn all_segments() -> Vec<Segment> {
                 indices: index..index + 1,
                 fate: fate_of(index),
                 again: None,
+                corrected: None,
             })
         })
         .collect()
@@ -275,7 +289,7 @@ fn an_answer_out_of_order_is_no_finding() {
     let mut expected = ExpectedRows::new(dataset, exact());
     expected.begin(segments(0, &[(0..2, Fate::Acked)]), TimeRange::ALL);
     let mut findings = Findings::default();
-    let taken = Merge::new(&mut expected, &mut findings, false).take(&stored.chunks[0]);
+    let taken = Merge::new(&mut expected, &mut findings, HOW).take(&stored.chunks[0]);
     assert!(taken.unwrap_err().message.contains("not in order"));
 }
 
@@ -340,16 +354,17 @@ fn of_two(fates: (Fate, Option<Fate>), right: usize, wrong: usize) -> (u64, Vec<
     let config = DatasetConfig::named("pmu").unwrap().with("twice", serde_json::json!({ "share": 0.5, "after": "1s" }));
     let dataset = config.open(1, 0, DEVICES, Path::new(".")).unwrap();
     let index = (0..).find(|&index| dataset.twice().unwrap().is_of(1, index)).unwrap();
-    let mut expected = ExpectedRows::new(Arc::clone(&dataset), exact()).with_second_sends(true, None);
+    let mut expected =
+        ExpectedRows::new(Arc::clone(&dataset), exact()).with_second_sends(second_sends(&dataset, Duplicates::Keep));
     let (fate, again) = fates;
-    expected.begin([Segment { device: 1, indices: index..index + 1, fate, again }], TimeRange::ALL);
+    expected.begin([Segment { device: 1, indices: index..index + 1, fate, again, corrected: None }], TimeRange::ALL);
     let (mut stored, mut batch) = (Stored::new(), Batch::new(dataset.schema()));
     dataset.fill(Run { device: 1, first: index, count: 1 }, &mut batch);
     let ns = dataset.timestamp_ns(1, index);
     (0..right).for_each(|_| stored.push(&batch, 0, 1, ns, |_, value| Some(value)));
     (0..wrong).for_each(|_| stored.push(&batch, 0, 1, ns, |_, value| Some(value + 1.0)));
     let mut findings = Findings::default();
-    let mut merge = Merge::new(&mut expected, &mut findings, false);
+    let mut merge = Merge::new(&mut expected, &mut findings, HOW);
     stored.chunks.iter().for_each(|chunk| merge.take(chunk).unwrap());
     assert_eq!(merge.finish(), (right + wrong) as u64);
     let found = Kind::ALL.map(|kind| (kind, findings.count(kind)));
@@ -372,4 +387,122 @@ fn of_what_was_sent_twice_both_are_stored_and_no_third() {
     assert_eq!(of_two(in_doubt, 0, 0), (0, vec![(Kind::Lost, 1), (Kind::UnknownAbsent, 1)]));
     // Its second send came to nothing.
     assert_eq!(of_two((Fate::Acked, None), 2, 0), (1, vec![(Kind::Duplicate, 1)]));
+}
+
+/// Which values a stored row of a corrected datapoint has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Has {
+    First,
+    Right,
+    /// The first of its signals is right, the others are those that were sent first; and the other way round.
+    Mixed,
+    OtherWay,
+    Others,
+}
+
+const ACKED: [Option<Sent>; 2] = [
+    Some(Sent { fate: Fate::Acked, sent_ns: 0, ended_ns: 5 }),
+    Some(Sent { fate: Fate::Acked, sent_ns: 7, ended_ns: 9 }),
+];
+
+/// A datapoint that was sent wrong and then right, of which these rows are stored.
+fn of_corrected(how: How, duplicates: Duplicates, sends: [Option<Sent>; 2], rows: &[Has]) -> (u64, Vec<(Kind, u64)>) {
+    let config = DatasetConfig::named("pmu").unwrap();
+    let config = config.with("corrected", serde_json::json!({ "share": 0.5, "after": "1s" }));
+    let dataset = config.open(1, 0, DEVICES, Path::new(".")).unwrap();
+    let index = (0..).find(|&index| dataset.twice().unwrap().is_of(1, index)).unwrap();
+    let run = Run { device: 1, first: index, count: 1 };
+    let (mut right, mut first) = (Batch::new(dataset.schema()), Batch::new(dataset.schema()));
+    dataset.fill(run, &mut right);
+    dataset.fill_uncorrected(run, &mut first);
+    assert_eq!(right.timestamps_ns(), first.timestamps_ns());
+    let mut stored = Stored::new();
+    let number = |batch: &Batch, place| match batch.value(place, 0) {
+        Some(Value::F32(value)) => value,
+        other => panic!("{other:?}"),
+    };
+    for has in rows {
+        stored.push(&right, 0, 1, right.timestamps_ns()[0], |place, value| {
+            Some(match (has, place) {
+                (Has::Right, _) | (Has::Mixed, 0) | (Has::OtherWay, 1..) => value,
+                (Has::First | Has::Mixed | Has::OtherWay, _) => number(&first, place),
+                (Has::Others, _) => value + 1_000.0,
+            })
+        });
+    }
+    let mut expected = ExpectedRows::new(Arc::clone(&dataset), exact());
+    expected = expected.with_second_sends(second_sends(&dataset, duplicates));
+    let [first, second] = sends;
+    let corrected = Some(TwoSends { first, second });
+    let segment = Segment { device: 1, indices: index..index + 1, fate: Fate::Acked, again: None, corrected };
+    expected.begin([segment], TimeRange::ALL);
+    let mut findings = Findings::default();
+    let mut merge = Merge::new(&mut expected, &mut findings, how);
+    stored.chunks.iter().for_each(|chunk| merge.take(chunk).unwrap());
+    assert_eq!(merge.finish(), rows.len() as u64);
+    let found = Kind::ALL.map(|kind| (kind, findings.count(kind)));
+    (findings.right(), found.into_iter().filter(|&(_, count)| count > 0).collect())
+}
+
+#[test]
+fn of_what_was_corrected_the_last_is_stored_or_the_first_or_both() {
+    use Has::{First, Mixed, Others, Right};
+    let of = |duplicates, rows: &[Has]| of_corrected(HOW, duplicates, ACKED, rows);
+    let [corrupt, lost, alien, duplicate] =
+        [Kind::Corrupt, Kind::Lost, Kind::Alien, Kind::Duplicate].map(|kind| vec![(kind, 1)]);
+    for (rows, keep, overwrite, reject) in [
+        (&[Right, First][..], (2, vec![]), (1, alien.clone()), (1, alien.clone())),
+        (&[First, Right], (2, vec![]), (1, alien.clone()), (1, alien.clone())),
+        (&[Right], (1, lost.clone()), (1, vec![]), (0, corrupt.clone())),
+        (&[First], (1, lost.clone()), (0, corrupt.clone()), (1, vec![])),
+        (&[Mixed], (0, [lost.clone(), corrupt.clone()].concat()), (0, corrupt.clone()), (0, corrupt.clone())),
+        (&[Others], (0, [lost.clone(), corrupt.clone()].concat()), (0, corrupt.clone()), (0, corrupt.clone())),
+        (&[Right, Right], (1, corrupt.clone()), (1, duplicate.clone()), (0, [corrupt.clone(), alien.clone()].concat())),
+        (&[First, First], (1, corrupt.clone()), (0, [corrupt.clone(), alien.clone()].concat()), (1, duplicate.clone())),
+        (&[Right, First, First], (2, duplicate.clone()), (1, vec![(Kind::Alien, 2)]), (1, [duplicate, alien].concat())),
+    ] {
+        assert_eq!(of(Duplicates::Keep, rows), keep, "{rows:?}");
+        assert_eq!(of(Duplicates::Overwrite, rows), overwrite, "{rows:?}");
+        assert_eq!(of(Duplicates::Reject, rows), reject, "{rows:?}");
+    }
+}
+
+#[test]
+fn where_it_is_not_known_which_came_last_either_is_right_and_nothing_else() {
+    use Has::{First, Mixed, Others, Right};
+    let [first, second] = ACKED;
+    let unknown = |sent: Option<Sent>| sent.map(|sent| Sent { fate: Fate::Unknown, ..sent });
+    let at_once = first.map(|sent| Sent { ended_ns: 8, ..sent });
+    for sends in [[unknown(first), second], [first, unknown(second)], [at_once, second]] {
+        let of = |rows: &[Has]| of_corrected(HOW, Duplicates::Overwrite, sends, rows);
+        for has in [First, Right, Mixed] {
+            assert_eq!(of(&[has]), (1, vec![]), "{sends:?} {has:?}");
+        }
+        assert_eq!(of(&[Others]), (0, vec![(Kind::Corrupt, 1)]), "{sends:?}");
+        assert_eq!(of(&[]), (0, vec![(Kind::Lost, 1)]), "{sends:?}");
+        assert_eq!(of(&[First, Right]), (1, vec![(Kind::Duplicate, 1)]), "{sends:?}");
+    }
+    let of = |rows: &[Has]| of_corrected(HOW, Duplicates::Overwrite, [unknown(first), unknown(second)], rows);
+    assert_eq!(of(&[]), (0, vec![(Kind::UnknownAbsent, 1)]));
+    assert_eq!(of(&[First]), (0, vec![(Kind::UnknownPresent, 1)]));
+}
+
+#[test]
+fn a_correction_that_is_lost_where_that_may_be_is_a_loss() {
+    let how = How { may_lose: true, ..HOW };
+    assert_eq!(of_corrected(how, Duplicates::Overwrite, ACKED, &[Has::First]), (0, vec![(Kind::Lost, 1)]));
+    assert_eq!(of_corrected(how, Duplicates::Reject, ACKED, &[Has::Right]), (0, vec![(Kind::Corrupt, 1)]));
+}
+
+/// Where each signal is stored by itself, and equal times are in no order.
+#[test]
+fn two_whose_values_come_back_exchanged_are_the_two_that_were_sent() {
+    use Has::{First, Mixed, OtherWay, Right};
+    let how = How { keeps_together: false, ..HOW };
+    let of = |how, rows: &[Has]| of_corrected(how, Duplicates::Keep, ACKED, rows);
+    assert_eq!(of(how, &[Mixed, OtherWay]), (2, vec![]));
+    assert_eq!(of(HOW, &[Mixed, OtherWay]), (0, vec![(Kind::Corrupt, 2)]));
+    assert_eq!(of(how, &[Mixed, Mixed]), (0, vec![(Kind::Corrupt, 2)]));
+    assert_eq!(of(how, &[Right, First]), (2, vec![]));
+    assert_eq!(of(how, &[Mixed]), (0, vec![(Kind::Lost, 1), (Kind::Corrupt, 1)]));
 }
