@@ -34,7 +34,7 @@ pub(super) fn check(
         ));
     }
     if profile.groups.iter().flat_map(|group| &group.operations).any(OperationConfig::is_read) {
-        return Err("what is read is not held against datapoints that are stored twice: leave the key out, or the operations that read".into());
+        return Err("what is read is not held against datapoints that are stored twice or corrected meanwhile: leave the key out, or the operations that read".into());
     }
     Ok(())
 }
