@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use std::{hint::black_box, sync::Arc};
 
 const MAX_RANGES: usize = 1000;
-const BEGINNING: &[u8] = b"IOTBLDGR\x02\x00";
+const BEGINNING: &[u8] = b"IOTBLDGR\x03\x00";
 
 /// Blocks of a kind, a length (two bytes) and a content.
 fn framed(mut data: &[u8]) -> Vec<u8> {
@@ -39,11 +39,10 @@ fn verify(ledger: &Ledger) {
     let Ok(planned) = head.planned(Target::default()) else { return };
     let Ok(backend) = Registry::new(BACKENDS).find("memory") else { return };
     let Ok(database) = backend.open(planned.open.clone()) else { return };
-    let capabilities = &backend.info().capabilities;
     let request = AuditRequest {
         may_lose: false,
         stops: &|| false,
-        ..AuditRequest::new(&planned, ledger, capabilities, AuditScope::Sample)
+        ..AuditRequest::new(&planned, ledger, backend.info(), AuditScope::Sample)
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let audited = runtime.block_on(async {

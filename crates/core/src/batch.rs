@@ -64,6 +64,12 @@ impl Batch {
         assert!(self.columns.iter().all(|c| c.len() == rows), "a filled batch has columns of different lengths");
     }
 
+    /// Gives the rows from this one on other timestamps, as many as there are.
+    pub fn set_timestamps_ns(&mut self, first: usize, timestamps_ns: impl IntoIterator<Item = i64>) {
+        let rows = self.timestamps_ns.iter_mut().skip(first);
+        rows.zip(timestamps_ns).for_each(|(timestamp_ns, other)| *timestamp_ns = other);
+    }
+
     fn note(&mut self, run: Run) {
         match self.runs.last_mut() {
             Some(last) if last.device == run.device && last.indices().end == run.first => last.count += run.count,

@@ -33,6 +33,9 @@ pub struct BackendInfo {
     pub statements: Option<&'static str>,
     /// Whether its driver takes what a server sends without a limit of its own: what comes is then watched from outside.
     pub unlimited_answers: bool,
+    /// Whether the values of two datapoints of equal device and time, where both are kept, come back together as they were sent: not
+    /// where each signal is stored by itself, and equal times are in no order.
+    pub keeps_together: bool,
     /// The versions of it that were seen running under this backend, oldest first; none: it never met a real one, or is iotbench's own.
     pub met: &'static [&'static str],
     /// How a batch is written, for lists; where a setting chooses, the default first.
@@ -60,6 +63,7 @@ impl BackendInfo {
             most_tags: 0,
             statements: None,
             unlimited_answers: false,
+            keeps_together: true,
             met: &[],
             writes_by: "",
             counters: &[],

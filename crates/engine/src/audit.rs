@@ -6,6 +6,7 @@
 
 mod account;
 mod auditor;
+mod corrected;
 mod expected;
 mod findings;
 mod merge;

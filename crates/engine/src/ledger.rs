@@ -5,6 +5,7 @@
 
 mod block;
 mod coding;
+mod corrected;
 mod fates;
 mod journal;
 mod ranges;
@@ -14,9 +15,10 @@ mod store;
 
 pub use block::LedgerError;
 pub use coding::{MAX_RANGES, decode, encode};
-pub use fates::{Fate, Fates};
+pub use corrected::{decode_corrected, encode_corrected};
+pub use fates::{CorrectedSend, Fate, Fates, Sent};
 pub use journal::{Journal, LedgerHead};
 pub use ranges::PointRanges;
-pub use reader::{FateRanges, Ledger, LedgerSummary};
+pub use reader::{FateRanges, Ledger, LedgerSummary, TwoSends};
 pub use reservation::Reached;
 pub use store::{LedgerStore, MemoryLedger};

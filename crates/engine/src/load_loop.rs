@@ -191,11 +191,11 @@ impl LoadLoop {
         let work = match first {
             None if is_read => self.read(lane, place, draw, deadline),
             None => {
-                self.note_sent(&lane);
+                self.note_sent(&lane, sent_ns);
                 Some(Box::pin(write(lane, self.parts.clock, deadline)) as Work)
             }
             Some(call) => {
-                self.note_sent(&lane);
+                self.note_sent(&lane, sent_ns);
                 self.call(lane, call)
             }
         };

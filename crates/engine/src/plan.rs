@@ -37,6 +37,8 @@ pub use room::{DiskBound, MIN_FREE_BYTES, RampRoom};
 pub use scenario::ActionPlan;
 pub use whose::Whose;
 
+pub(crate) use twice::key as key_of_second_sends;
+
 use crate::{
     profile::{Profile, RampState},
     profile_file::ProfileError,
@@ -266,7 +268,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
     };
     let schema = profile.dataset.schema(&*dataset, seed)?;
     backend.info().fit(layout, &schema, dataset.resolution_ns())?;
-    twice::check(&profile, &*dataset, layout, backend).map_err(|message| fail("dataset.twice", message))?;
+    twice::check(&profile, &*dataset, layout, backend).map_err(|message| fail(twice::key(&*dataset), message))?;
     let mut settings = check::settings(&profile, backend.info().name).map_err(|m| fail("backend", m))?;
     if backend.info().recipe.is_some() {
         // For who starts the server.

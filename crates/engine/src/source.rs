@@ -34,6 +34,19 @@ pub struct Taken {
     pub again: u64,
 }
 
+/// A datapoint that is sent wrong and then right, in a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CorrectedRow {
+    /// Its row.
+    pub row: usize,
+    /// Whose it is.
+    pub device: u32,
+    /// Its index.
+    pub index: u64,
+    /// Whether this is the send that corrects.
+    pub is_second: bool,
+}
+
 /// A source that says which of its group's operations it gives.
 pub trait Feed: Source {
     /// The operation that `take` gave last.
@@ -41,6 +54,11 @@ pub trait Feed: Source {
 
     /// Whether [`Source::take`] has nothing more to give, for certain: who has no connection to send on need not ask it.
     fn has_ended(&self, now_ns: u64) -> bool;
+
+    /// Puts those datapoints of the operation that `take` gave last into `rows` that are sent wrong and then right.
+    fn take_corrected(&mut self, rows: &mut Vec<CorrectedRow>) {
+        rows.clear();
+    }
 
     /// As [`Source::left`], with the place of each.
     fn left_with_place(&mut self, now_ns: u64, tell: &mut dyn FnMut(usize, Left));
@@ -68,13 +86,15 @@ pub struct Filler {
     twice: Option<Twice>,
     /// Second sends since this was asked last.
     again: u64,
+    /// Since this was asked last, what is sent wrong and then right.
+    corrected: Vec<CorrectedRow>,
     runs: Vec<Run>,
 }
 
 impl Filler {
     /// A filler whose position 0 comes after `preload` datapoints of each device, and that sends each datapoint once.
     pub fn new(dataset: Arc<dyn Dataset>, preload: u64) -> Self {
-        Self { dataset, preload, first_device: 0, twice: None, again: 0, runs: Vec::new() }
+        Self { dataset, preload, first_device: 0, twice: None, again: 0, corrected: Vec::new(), runs: Vec::new() }
     }
 
     /// The same of a load, which sends some datapoints twice where the dataset says so, those of the preload among them.
@@ -94,22 +114,57 @@ impl Filler {
 
     /// Appends what a device sends at these positions.
     pub fn fill(&mut self, device: u32, first: u64, count: u32, batch: &mut Batch) {
-        self.runs.clear();
         let device = self.first_device + device;
-        match self.twice {
-            None => self.dataset.sending_order(device, self.preload + first, count, &mut self.runs),
-            Some(twice) => {
-                let (dataset, runs, again) = (&*self.dataset, &mut self.runs, &mut self.again);
-                let send = twice.sends_before(device, self.preload) + first;
-                twice.tell(device, send, count, &mut |Sends { first, count, is_second }| {
-                    dataset.sending_order(device, first, count, runs);
-                    *again += u64::from(is_second);
-                });
+        let Some(twice) = self.twice else {
+            return self.append_right(device, self.preload + first, count, batch);
+        };
+        let send = twice.sends_before(device, self.preload) + first;
+        twice.tell(device, send, count, &mut |sends| self.append(twice, device, sends, batch));
+    }
+
+    fn append(&mut self, twice: Twice, device: u32, sends: Sends, batch: &mut Batch) {
+        let Sends { first, count, is_second } = sends;
+        self.again += u64::from(is_second);
+        if !self.dataset.corrects() {
+            return self.append_right(device, first, count, batch);
+        }
+        let (mut position, end) = (first, first + u64::from(count));
+        while position < end {
+            let right = (position..end).take_while(|&position| !twice.is_of(device, position)).count();
+            let right = u32::try_from(right).unwrap_or(u32::MAX);
+            self.append_right(device, position, right, batch);
+            position += u64::from(right);
+            if position < end {
+                self.append_corrected(device, position, is_second, batch);
+                position += 1;
             }
         }
+    }
+
+    fn append_right(&mut self, device: u32, first: u64, count: u32, batch: &mut Batch) {
+        self.runs.clear();
+        self.dataset.sending_order(device, first, count, &mut self.runs);
+        self.runs.iter().for_each(|&run| self.dataset.fill(run, batch));
+    }
+
+    /// Appends what is sent wrong and then right.
+    fn append_corrected(&mut self, device: u32, position: u64, is_second: bool, batch: &mut Batch) {
+        self.runs.clear();
+        self.dataset.sending_order(device, position, 1, &mut self.runs);
         for &run in &self.runs {
-            self.dataset.fill(run, batch);
+            self.corrected.push(CorrectedRow { row: batch.len(), device, index: run.first, is_second });
+            if is_second {
+                self.dataset.fill(run, batch);
+            } else {
+                self.dataset.fill_uncorrected(run, batch);
+            }
         }
+    }
+
+    /// Moves what was appended of datapoints that are sent wrong and then right since this was asked last into `rows`.
+    pub fn take_corrected(&mut self, rows: &mut Vec<CorrectedRow>) {
+        rows.clear();
+        rows.append(&mut self.corrected);
     }
 
     /// How many second sends were appended since this was asked last.

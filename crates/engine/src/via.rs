@@ -20,7 +20,7 @@ pub(crate) use account::Account;
 pub(crate) use threads::{WayPlan, WayThreads};
 
 use crate::{
-    plan::{GroupPlan, Load, Planned},
+    plan::{GroupPlan, Load, Planned, key_of_second_sends},
     source::MakeSource,
 };
 use async_channel::{Receiver, bounded};
@@ -60,12 +60,12 @@ pub enum CannotBeCarried {
         "a search ends one load before it begins the next, and what a broker holds cannot be told: give a fixed load"
     )]
     Search,
-    /// Datapoints that are sent twice.
+    /// Datapoints that are sent twice, the same or corrected, by this key.
     #[error(
-        "dataset.twice: a broker may deliver messages twice by itself, and the two are not told apart: leave the key out, or give the \
+        "{0}: a broker may deliver messages twice by itself, and the two are not told apart: leave the key out, or give the \
          load without --via"
     )]
-    Twice,
+    Twice(&'static str),
 }
 
 /// Checks that devices of a plan can publish what they send.
@@ -75,7 +75,7 @@ pub enum CannotBeCarried {
 pub fn can_be_carried(planned: &Planned) -> Result<(), CannotBeCarried> {
     let plan = &planned.plan;
     if planned.dataset.twice().is_some() {
-        return Err(CannotBeCarried::Twice);
+        return Err(CannotBeCarried::Twice(key_of_second_sends(&*planned.dataset)));
     }
     if plan.ramp.is_some() {
         return Err(CannotBeCarried::Search);

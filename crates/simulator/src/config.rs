@@ -274,8 +274,7 @@ impl DatasetConfig {
         }
         let dirt = DirtyData::take(&mut parameters)?;
         let clock_offset_ns = clock_offset_ns(&mut parameters)?;
-        let dataset = (info.open)(&parameters, Opening { clock_offset_ns, ..opening })?;
-        dirt.of(dataset, opening.seed)
+        dirt.of(opening.seed, |seed| (info.open)(&parameters, Opening { seed, clock_offset_ns, ..opening }))
     }
 }
 

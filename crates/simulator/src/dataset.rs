@@ -55,6 +55,17 @@ pub trait Dataset: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// Whether the first of the two sends of a datapoint carries other values, which the second one corrects.
+    fn corrects(&self) -> bool {
+        false
+    }
+
+    /// As [`fill`](Self::fill), with the values that are corrected later, where there are such; the identity and the time are
+    /// the same.
+    fn fill_uncorrected(&self, run: Run, batch: &mut Batch) {
+        self.fill(run, batch);
+    }
+
     /// How many datapoints a device has; `None` means endless (a recording ends).
     fn datapoints(&self, device: u32) -> Option<u64> {
         let _ = device;

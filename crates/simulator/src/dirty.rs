@@ -1,5 +1,5 @@
 //! What goes wrong between a device and a database, for every simulated dataset: gaps, late datapoints, scrambled stretches,
-//! datapoints that are sent twice.
+//! datapoints that are sent twice, the same or corrected.
 
 use crate::{
     Dataset, ParameterError, Twice,
@@ -37,7 +37,15 @@ pub const COMMON_PARAMETERS: &[Setting] = &[
         default: "",
         help: "datapoints that a load sends a second time, the same: { share = 0.01, after = \"30s\" }; one in n is",
     },
+    Setting {
+        key: "corrected",
+        default: "",
+        help: "datapoints that a load sends with wrong values first, and later right: { share = 0.01, after = \"30s\" }; one in n is",
+    },
 ];
+
+/// What the seed of the values that are corrected differs by.
+const UNCORRECTED: u64 = 0x636f_7272_6563_7465;
 
 /// Those of them that are about the way.
 const DIRTY: &[Setting] = COMMON_PARAMETERS.split_at(2).1;
@@ -50,6 +58,7 @@ pub(crate) struct DirtyData {
     late: Option<LateConfig>,
     out_of_order: Option<OutOfOrderConfig>,
     twice: Option<TwiceConfig>,
+    corrected: Option<TwiceConfig>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -88,17 +97,28 @@ impl DirtyData {
         typed(&Settings(taken), DIRTY)
     }
 
-    /// A dataset that is dirty so; the same where nothing goes wrong.
-    pub(crate) fn of(self, dataset: Arc<dyn Dataset>, seed: u64) -> Result<Arc<dyn Dataset>, ParameterError> {
+    /// A dataset that `open` opens with a seed, dirty so; the same where nothing goes wrong.
+    pub(crate) fn of(
+        self,
+        seed: u64,
+        open: impl Fn(u64) -> Result<Arc<dyn Dataset>, ParameterError>,
+    ) -> Result<Arc<dyn Dataset>, ParameterError> {
+        let dataset = open(seed)?;
         let period_ns = dataset.period_ns();
         let gaps = self.gaps.map(|gaps| gaps.meant(period_ns)).transpose()?;
         let late = self.late.map(|late| late.meant(period_ns)).transpose()?;
         let scrambled = self.out_of_order.map(|scrambled| scrambled.meant()).transpose()?;
-        let twice = self.twice.map(|twice| twice.meant(period_ns, seed)).transpose()?;
+        if self.twice.is_some() && self.corrected.is_some() {
+            return Err(ParameterError::key("corrected", "cannot be given beside twice: leave one of the two out"));
+        }
+        let uncorrected = self.corrected.as_ref().map(|_| open(seed ^ UNCORRECTED)).transpose()?;
+        let twice = self.twice.map(|twice| twice.meant("twice", period_ns, seed)).transpose()?;
+        let corrected = self.corrected.map(|corrected| corrected.meant("corrected", period_ns, seed)).transpose()?;
+        let twice = twice.or(corrected);
         if gaps.is_none() && late.is_none() && scrambled.is_none() && twice.is_none() {
             return Ok(dataset);
         }
-        Ok(Arc::new(Dirty { dataset, order: SendingOrder::new(seed, gaps, late, scrambled), twice }))
+        Ok(Arc::new(Dirty { dataset, order: SendingOrder::new(seed, gaps, late, scrambled), twice, uncorrected }))
     }
 }
 
@@ -129,9 +149,9 @@ impl OutOfOrderConfig {
 }
 
 impl TwiceConfig {
-    fn meant(&self, period_ns: i64, seed: u64) -> Result<Twice, ParameterError> {
-        let after = datapoints("twice.after", self.after, period_ns)?;
-        Ok(Twice::new(seed, blocks("twice.share", self.share, 1)?, after))
+    fn meant(&self, key: &str, period_ns: i64, seed: u64) -> Result<Twice, ParameterError> {
+        let after = datapoints(&format!("{key}.after"), self.after, period_ns)?;
+        Ok(Twice::new(seed, blocks(&format!("{key}.share"), self.share, 1)?, after))
     }
 }
 
@@ -165,6 +185,8 @@ struct Dirty {
     dataset: Arc<dyn Dataset>,
     order: SendingOrder,
     twice: Option<Twice>,
+    /// Has the values that the first of two sends carries, where they are wrong; its times are of no account.
+    uncorrected: Option<Arc<dyn Dataset>>,
 }
 
 impl Dataset for Dirty {
@@ -210,6 +232,17 @@ impl Dataset for Dirty {
 
     fn twice(&self) -> Option<Twice> {
         self.twice
+    }
+
+    fn corrects(&self) -> bool {
+        self.uncorrected.is_some()
+    }
+
+    fn fill_uncorrected(&self, run: Run, batch: &mut Batch) {
+        let Some(uncorrected) = &self.uncorrected else { return self.fill(run, batch) };
+        let first = batch.len();
+        uncorrected.fill(run, batch);
+        batch.set_timestamps_ns(first, run.indices().map(|index| self.timestamp_ns(run.device, index)));
     }
 
     fn device_name(&self, device: u32, out: &mut String) {

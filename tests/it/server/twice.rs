@@ -1,4 +1,4 @@
-//! Datapoints that are sent twice, on real servers: as much is stored as each database says that it keeps.
+//! Datapoints that are sent twice, the same or corrected, on real servers: what is stored is what each database says that it keeps.
 
 use crate::server::{
     on_a_server::{Ended, arguments},
@@ -6,7 +6,13 @@ use crate::server::{
 };
 use serde_json::Value;
 
-const TWICE: &str = r#"dataset.twice={ share = 0.3, after = "200ms" }"#;
+const KEYS: [&str; 2] =
+    [r#"dataset.twice={ share = 0.3, after = "200ms" }"#, r#"dataset.corrected={ share = 0.3, after = "200ms" }"#];
+
+/// Each of them with each key.
+fn cases() -> impl Iterator<Item = (&'static str, &'static str)> {
+    backends().flat_map(|backend| KEYS.map(|key| (backend, key)))
+}
 
 /// SQLite needs no server of its own.
 fn backends() -> impl Iterator<Item = &'static str> {
@@ -17,9 +23,9 @@ fn keeps_both(backend: &str) -> bool {
     backend != "influxdb"
 }
 
-fn run(place: &Place, backend: &str, more: &[&str]) -> Ended {
+fn run(place: &Place, backend: &str, key: &str, more: &[&str]) -> Ended {
     let results = place.results();
-    let load = ["--vus", "4", "--set", TWICE, "--verify", "full", "--out", results.to_str().unwrap()];
+    let load = ["--vus", "4", "--set", key, "--verify", "full", "--out", results.to_str().unwrap()];
     let ended = Ended::of(place, &arguments(backend, &[&load[..], more].concat()));
     ended.assert_sound(backend);
     ended
@@ -45,9 +51,9 @@ fn assert_exact(ended: &Ended, backend: &str) {
 
 #[test]
 fn what_is_sent_twice_is_stored_as_often_as_the_database_keeps_it() {
-    for backend in backends() {
+    for (backend, key) in cases() {
         let place = Place::new();
-        let ended = run(&place, backend, &["--operations", "60", "-d", "60s", "--set", "phases.preload=50"]);
+        let ended = run(&place, backend, key, &["--operations", "60", "-d", "60s", "--set", "phases.preload=50"]);
         assert_exact(&ended, backend);
         let [acked, again, replaced] =
             ["acked", "sent_again", "replaced"].map(|count| ended.count(&format!("/points/{count}")));
@@ -61,12 +67,12 @@ fn what_is_sent_twice_is_stored_as_often_as_the_database_keeps_it() {
 /// Sends without an answer, whose datapoints were sent before or are sent again.
 #[test]
 fn an_outage_between_the_two_sends_does_not_blur_what_should_be_stored() {
-    for backend in backends().filter(|backend| *backend != "sqlite") {
+    for (backend, key) in cases().filter(|(backend, _)| *backend != "sqlite") {
         let place = Place::new();
         // At most 320 before it is killed. How long a server takes to be back is for the machine to say.
         let load = ["--operations", "480", "-d", "120s", "--set", "phases.deadline=10s"];
         let scenario = [&load[..], &["--scenario", "4s:kill,6s:restart"]].concat();
-        let ended = run(&place, backend, &[&scenario[..], &["--set", "think_time=50ms"]].concat());
+        let ended = run(&place, backend, key, &[&scenario[..], &["--set", "think_time=50ms"]].concat());
         assert!(ended.count("/points/unknown") + ended.count("/points/failed") > 0, "{:#}", ended.document["points"]);
         assert_exact(&ended, backend);
         place.assert_nothing_is_left();
@@ -75,9 +81,9 @@ fn an_outage_between_the_two_sends_does_not_blur_what_should_be_stored() {
 
 #[test]
 fn two_agents_send_twice_what_one_process_would() {
-    for backend in backends().filter(|backend| *backend != "sqlite") {
+    for (backend, key) in cases().filter(|(backend, _)| *backend != "sqlite") {
         let place = Place::new();
-        let ended = run(&place, backend, &["-d", "3s", "--set", "think_time=50ms", "--agents", "2"]);
+        let ended = run(&place, backend, key, &["-d", "3s", "--set", "think_time=50ms", "--agents", "2"]);
         assert_exact(&ended, backend);
         place.assert_nothing_is_left();
     }
@@ -86,14 +92,14 @@ fn two_agents_send_twice_what_one_process_would() {
 /// What a killed run had sent twice and was not told is unknown, and no loss; what was acknowledged has to be there.
 #[test]
 fn a_killed_run_is_read_back_by_its_ledger() {
-    for backend in backends() {
+    for (backend, key) in cases() {
         let place = Place::new();
         let url = match backend {
             "sqlite" => format!("sqlite:{}", place.root().join("twice.db").display()),
             _ => place.started(&["server", "start", backend]).trim().to_owned(),
         };
         let results = place.results();
-        let load = ["-d", "60s", "--vus", "4", "--set", TWICE, "--set", "phases.preload=50", "--keep", "--url", &url];
+        let load = ["-d", "60s", "--vus", "4", "--set", key, "--set", "phases.preload=50", "--keep", "--url", &url];
         let set = ["--set", "think_time=20ms", "--out", results.to_str().unwrap()];
         let mut child = place.iotbench(&arguments(backend, &[&load[..], &set].concat())).spawn().unwrap();
         wait_for_acknowledged(&place);

@@ -67,6 +67,7 @@ static INFO: BackendInfo = BackendInfo {
     promise: PromiseLevel::OsCrashWithin { seconds: MAX_SECONDS_IN_MEMORY },
     recipe: Some(&recipe::RECIPE),
     most_tags: MOST_LABELS - OWN_LABELS,
+    keeps_together: false,
     met: &["1.79.5"],
     writes_by: "line protocol over HTTP",
     ..BackendInfo::new(

@@ -1,7 +1,7 @@
 //! What became of the datapoints of a device: the history, and what the ledger names, each as often as it was sent. Pure.
 
 use crate::{
-    ledger::{Fate, FateRanges, LedgerSummary},
+    ledger::{Fate, FateRanges, LedgerSummary, TwoSends},
     read::History,
 };
 use std::ops::Range;
@@ -14,6 +14,8 @@ pub struct Segment {
     pub fate: Fate,
     /// The fate of what was sent of each a second time, where the database keeps both.
     pub again: Option<Fate>,
+    /// What became of each send, where it is one datapoint that is sent wrong and then right.
+    pub corrected: Option<TwoSends>,
 }
 
 /// What became of the datapoints of some devices.
@@ -48,7 +50,7 @@ impl Account<'_> {
             Some(last) if (last.fate, last.again, last.indices.end) == (fate, again, indices.start) => {
                 last.indices.end = indices.end;
             }
-            _ => segments.push(Segment { device, indices, fate, again }),
+            _ => segments.push(Segment { device, indices, fate, again, corrected: None }),
         };
         let (mut sent, mut from) = (Sent::default(), 0);
         for (at, begins, of) in self.edges(device) {
@@ -59,7 +61,27 @@ impl Account<'_> {
             *count = if begins { *count + 1 } else { count.saturating_sub(1) };
             from = at;
         }
-        segments
+        self.with_corrected(segments, device)
+    }
+
+    /// The same segments, each datapoint by itself of which the ledger tells both sends.
+    fn with_corrected(&self, segments: Vec<Segment>, device: u32) -> Vec<Segment> {
+        let mut corrected = self.ranges.corrected(device, self.may_come_late).peekable();
+        if corrected.peek().is_none() {
+            return segments;
+        }
+        let mut cut = Vec::with_capacity(segments.len());
+        for mut segment in segments {
+            while corrected.next_if(|(index, _)| *index < segment.indices.start).is_some() {}
+            while let Some((index, sends)) = corrected.next_if(|(index, _)| segment.indices.contains(index)) {
+                let before = Segment { indices: segment.indices.start..index, ..segment.clone() };
+                cut.extend((!before.indices.is_empty()).then_some(before));
+                cut.push(Segment { indices: index..index + 1, corrected: Some(sends), ..segment.clone() });
+                segment.indices.start = index + 1;
+            }
+            cut.extend((!segment.indices.is_empty()).then_some(segment));
+        }
+        cut
     }
 
     /// Where stretches of datapoints begin and end, ascending.

@@ -3,9 +3,10 @@
 use super::{
     Audit, AuditScope,
     account::Account,
-    expected::{Expected, ExpectedRows},
+    corrected::Policy,
+    expected::{Expected, ExpectedRows, SecondSends},
     findings::{Findings, Kind},
-    merge::Merge,
+    merge::{How, Merge},
     pieces::{Piece, sampled},
     windows::Windows,
 };
@@ -18,7 +19,8 @@ use crate::{
     verify::Exactness,
 };
 use iotbench_core::{
-    Action, Capabilities, Cause, Chunk, Devices, Duplicates, Error, Query, Reader, SignalId, TimeRange,
+    Acknowledgement, Action, BackendInfo, Capabilities, Cause, Chunk, Devices, Duplicates, Error, Query, Reader,
+    SignalId, TimeRange,
 };
 use iotbench_simulator::Dataset;
 use std::{collections::BTreeSet, ops::Range, sync::Arc, time::Duration};
@@ -51,6 +53,10 @@ pub struct AuditRequest<'a> {
     pub scope: AuditScope,
     /// Whether the database may lose what it acknowledged: then missing values of a datapoint are a loss too.
     pub may_lose: bool,
+    /// What an acknowledgement means.
+    pub acknowledgement: Acknowledgement,
+    /// Whether the values of two datapoints of equal device and time come back as they were sent together.
+    pub keeps_together: bool,
     /// How long an answer may take.
     pub patience: Duration,
     /// Whether the user does not wait for the end.
@@ -60,10 +66,22 @@ pub struct AuditRequest<'a> {
 impl<'a> AuditRequest<'a> {
     /// What belongs to a plan.
     #[must_use]
-    pub fn new(planned: &'a Planned, ledger: &'a Ledger, capabilities: &'a Capabilities, scope: AuditScope) -> Self {
+    pub fn new(planned: &'a Planned, ledger: &'a Ledger, info: &'a BackendInfo, scope: AuditScope) -> Self {
         let patience = Duration::from_nanos(planned.plan.phases.settle_ns);
         let (plan, dataset) = (&planned.plan, Arc::clone(&planned.dataset));
-        Self { ledger, dataset, plan, capabilities, scope, may_lose: false, patience, stops: &|| false }
+        let capabilities = &info.capabilities;
+        Self {
+            ledger,
+            dataset,
+            plan,
+            capabilities,
+            scope,
+            may_lose: false,
+            acknowledgement: capabilities.acknowledgement,
+            keeps_together: info.keeps_together,
+            patience,
+            stops: &|| false,
+        }
     }
 }
 
@@ -110,9 +128,11 @@ impl<'a> Auditor<'a> {
             return Err(too_scattered());
         }
         let exactness = Exactness::new(request.capabilities.domain, false);
-        let keeps_both = request.capabilities.duplicates == Duplicates::Keep;
+        let duplicates = request.capabilities.duplicates;
+        let policy = Policy { duplicates, is_in_order: request.acknowledgement >= Acknowledgement::Applied };
         let expected = ExpectedRows::new(Arc::clone(&request.dataset), exactness);
-        let expected = expected.with_second_sends(keeps_both, (!summary.ended).then(|| history.clone()));
+        let sends = SecondSends { policy, history: history.clone(), in_doubt: !summary.ended };
+        let expected = expected.with_second_sends(sends);
         let signals = (0..).take(request.dataset.schema().width()).collect();
         let ends = (request.scope == AuditScope::Sample).then(|| Instant::now() + SAMPLE_TIME);
         let findings = Findings::default();
@@ -224,7 +244,8 @@ impl<'a> Auditor<'a> {
         self.expected.begin(piece.segments.iter().cloned(), range);
         let devices = Devices::Some(piece.devices.clone());
         let query = Query::Range { devices, signals: self.signals.clone(), range };
-        let mut merge = Merge::new(&mut self.expected, &mut self.findings, self.request.may_lose);
+        let how = How { may_lose: self.request.may_lose, keeps_together: self.request.keeps_together };
+        let mut merge = Merge::new(&mut self.expected, &mut self.findings, how);
         let mut was_refused = false;
         let mut sink = |chunk: &Chunk| merge.take(chunk).inspect_err(|_| was_refused = true);
         let answer = tokio::time::timeout(self.request.patience, caught(reader.query(&query, &mut sink))).await;

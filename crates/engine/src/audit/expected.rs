@@ -1,12 +1,15 @@
 //! What should be stored, ascending by device and time: the datapoints that the ledger names, recomputed block by block.
 
-use super::account::Segment;
+use super::{
+    account::Segment,
+    corrected::{Policy, Values, Wanted},
+};
 use crate::{
-    ledger::Fate,
+    ledger::{Fate, Sent, TwoSends},
     read::History,
     verify::{Exactness, indices_in},
 };
-use iotbench_core::{Batch, Chunk, Run, TimeRange, Value};
+use iotbench_core::{Batch, Chunk, Duplicates, Run, TimeRange, Value};
 use iotbench_simulator::{Dataset, Twice};
 use std::{collections::VecDeque, ops::Range, sync::Arc};
 
@@ -20,20 +23,30 @@ pub struct ExpectedRows {
     twice: Option<SentTwice>,
     segments: VecDeque<Segment>,
     batch: Batch,
+    /// The same with the values that are corrected later; empty where there are none.
+    uncorrected: Batch,
     /// The index of the batch's first datapoint.
     first: u64,
     row: usize,
     device: u32,
     fate: Fate,
     again: Option<Fate>,
+    corrected: Option<TwoSends>,
 }
 
 /// What is to be known of second sends.
+pub struct SecondSends {
+    /// What the database does with datapoints of equal device and time.
+    pub policy: Policy,
+    /// What was there before the load, each once.
+    pub history: History,
+    /// Whether one may have been sent and nothing told, but for those that were due in the history, which were never sent.
+    pub in_doubt: bool,
+}
+
 struct SentTwice {
     which: Twice,
-    keeps_both: bool,
-    /// What was there before a load of which one may have been sent and nothing told; `None`: all is told.
-    in_doubt: Option<History>,
+    sends: SecondSends,
 }
 
 /// The datapoint that comes next.
@@ -44,35 +57,67 @@ pub struct Expected {
     pub fate: Fate,
     /// What became of it when it was sent a second time, where the database keeps both.
     pub again: Option<Fate>,
+    /// Which values each of these is to have.
+    pub values: [Values; 2],
+    /// Whether its first values are corrected.
+    pub is_corrected: bool,
 }
 
 impl Expected {
-    /// What became of each send of it that the database keeps.
-    pub fn fates(self) -> impl Iterator<Item = Fate> {
-        std::iter::once(self.fate).chain(self.again)
+    /// What is to be stored of it: what became of each send that the database keeps, and its values.
+    pub fn wanted(self) -> impl Iterator<Item = Wanted> {
+        let fates = std::iter::once(self.fate).chain(self.again);
+        fates.zip(self.values).map(|(fate, values)| Wanted { fate, values })
     }
 }
 
-/// How a stored datapoint differs from what was sent.
+/// What a stored row is, beside what was sent for its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Difference {
+pub enum Likeness {
+    /// It has the right values.
+    Right,
+    /// It has the values that were sent first.
+    First,
+    /// It has both, which are alike.
+    Both,
+    /// Some of its values are right, and the others those that were sent first.
+    Mixed,
     /// A value is missing, and none is another.
     Missing(String),
     /// A value is another.
-    Value(String),
+    Other(String),
+}
+
+/// How a value is like what was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alike {
+    /// It is the right one.
+    pub right: bool,
+    /// It is the one that was sent first, where that is another.
+    pub first: bool,
 }
 
 impl ExpectedRows {
     pub fn new(dataset: Arc<dyn Dataset>, exactness: Exactness) -> Self {
-        let batch = Batch::new(dataset.schema());
-        let (segments, fate) = (VecDeque::new(), Fate::Acked);
-        Self { dataset, exactness, twice: None, segments, batch, first: 0, row: 0, device: 0, fate, again: None }
+        Self {
+            batch: Batch::new(dataset.schema()),
+            uncorrected: Batch::new(dataset.schema()),
+            dataset,
+            exactness,
+            twice: None,
+            segments: VecDeque::new(),
+            first: 0,
+            row: 0,
+            device: 0,
+            fate: Fate::Acked,
+            again: None,
+            corrected: None,
+        }
     }
 
-    /// The same of a load that sends some datapoints twice, where the dataset says so. `in_doubt`: the run did not end, so that a second
-    /// send may be stored of which nothing was told, but for those that were due in this history, which were never sent.
-    pub fn with_second_sends(self, keeps_both: bool, in_doubt: Option<History>) -> Self {
-        let twice = self.dataset.twice().map(|which| SentTwice { which, keeps_both, in_doubt });
+    /// The same of a load that sends some datapoints twice, where the dataset says so.
+    pub fn with_second_sends(self, sends: SecondSends) -> Self {
+        let twice = self.dataset.twice().map(|which| SentTwice { which, sends });
         Self { twice, ..self }
     }
 
@@ -81,11 +126,11 @@ impl ExpectedRows {
         self.segments.clear();
         self.batch.clear();
         self.row = 0;
-        for Segment { device, indices, fate, again } in segments {
-            let asked = indices_in(&*self.dataset, device, range);
-            let indices = indices.start.max(asked.start)..indices.end.min(asked.end);
+        for segment in segments {
+            let asked = indices_in(&*self.dataset, segment.device, range);
+            let indices = segment.indices.start.max(asked.start)..segment.indices.end.min(asked.end);
             if !indices.is_empty() {
-                self.segments.push_back(Segment { device, indices, fate, again });
+                self.segments.push_back(Segment { indices, ..segment });
             }
         }
     }
@@ -97,9 +142,14 @@ impl ExpectedRows {
             let Range { start: first, end } = segment.indices;
             let count = u32::try_from((end - first).min(BLOCK)).unwrap_or(u32::MAX);
             (self.device, self.fate, self.again) = (segment.device, segment.fate, segment.again);
-            (self.first, self.row) = (first, 0);
+            (self.first, self.row, self.corrected) = (first, 0, segment.corrected);
             self.batch.clear();
-            self.dataset.fill(Run { device: self.device, first, count }, &mut self.batch);
+            let run = Run { device: self.device, first, count };
+            self.dataset.fill(run, &mut self.batch);
+            if self.dataset.corrects() {
+                self.uncorrected.clear();
+                self.dataset.fill_uncorrected(run, &mut self.uncorrected);
+            }
             segment.indices.start += u64::from(count);
             // Beyond the end of a recording there is nothing more.
             if segment.indices.is_empty() || self.batch.is_empty() {
@@ -107,24 +157,42 @@ impl ExpectedRows {
             }
         }
         let timestamp_ns = *self.batch.timestamps_ns().get(self.row)?;
-        let (fate, again) = self.fates();
-        Some(Expected { device: self.device, timestamp_ns, fate, again })
+        let (device, values) = (self.device, [Values::Right; 2]);
+        let plain = Expected { device, timestamp_ns, fate: self.fate, again: None, values, is_corrected: false };
+        Some(self.sent_twice(plain))
     }
 
-    /// What became of the present datapoint, and of its second send: only what the dataset sends twice has one.
-    fn fates(&self) -> (Fate, Option<Fate>) {
-        let Some(twice) = &self.twice else { return (self.fate, None) };
+    /// The present datapoint, with what became of its second send: only what the dataset sends twice has one.
+    fn sent_twice(&self, plain: Expected) -> Expected {
+        let Some(SentTwice { which, sends }) = &self.twice else { return plain };
         let position = self.dataset.position_of(self.device, self.first + self.row as u64);
-        if !twice.which.is_of(self.device, position) {
-            return (self.fate, None);
+        if !which.is_of(self.device, position) {
+            return plain;
         }
-        let is_in_doubt = twice.in_doubt.as_ref().is_some_and(|history| {
-            self.device >= history.devices || twice.which.slot_of_second(position) >= history.positions
-        });
+        let SecondSends { policy, history, in_doubt } = sends;
+        let is_before = |position: u64| self.device < history.devices && position < history.positions;
+        let is_in_doubt = *in_doubt && !is_before(which.slot_of_second(position));
+        // A history is corrected already.
+        if self.dataset.corrects() && !is_before(position) {
+            let unknown = Some(Sent { fate: Fate::Unknown, sent_ns: 0, ended_ns: u64::MAX }).filter(|_| *in_doubt);
+            let TwoSends { first, second } = self.corrected.unwrap_or_default();
+            let told = TwoSends { first: first.or(unknown), second: second.or(unknown) };
+            let [one, other] = policy.wanted(told);
+            let fate_of = |wanted: Wanted| wanted.fate;
+            return Expected {
+                fate: one.map_or(Fate::Failed, fate_of),
+                again: other.map(fate_of),
+                values: [one, other].map(|wanted| wanted.map_or(Values::Right, |wanted| wanted.values)),
+                is_corrected: true,
+                ..plain
+            };
+        }
+        let keeps_both = policy.duplicates == Duplicates::Keep;
+        let again = self.again.or(is_in_doubt.then_some(Fate::Unknown)).filter(|_| keeps_both);
         match self.fate {
-            Fate::Failed if is_in_doubt => (Fate::Unknown, None),
-            Fate::Failed => (Fate::Failed, None),
-            fate => (fate, self.again.or(is_in_doubt.then_some(Fate::Unknown)).filter(|_| twice.keeps_both)),
+            Fate::Failed if is_in_doubt => Expected { fate: Fate::Unknown, ..plain },
+            Fate::Failed => plain,
+            Fate::Acked | Fate::Unknown => Expected { again, ..plain },
         }
     }
 
@@ -133,24 +201,51 @@ impl ExpectedRows {
         self.row += 1;
     }
 
-    /// How a stored row differs from the present datapoint.
-    pub fn difference(&self, chunk: &Chunk, row: usize) -> Option<Difference> {
-        let signals = self.dataset.schema().signals();
-        let mut missing = None;
-        for (place, signal) in signals.iter().enumerate() {
+    /// What a stored row is beside the present datapoint, whose first values may be corrected. Tells of each value how it is
+    /// alike.
+    pub fn likeness(
+        &self,
+        is_corrected: bool,
+        chunk: &Chunk,
+        row: usize,
+        tell: &mut dyn FnMut(usize, Alike),
+    ) -> Likeness {
+        let (mut missing, mut right, mut first) = (None, true, is_corrected);
+        for (place, signal) in self.dataset.schema().signals().iter().enumerate() {
             let sent = self.batch.value(place, self.row);
             let stored = chunk.columns.get(place).and_then(|column| column.get(row));
-            match (stored, sent) {
-                (Some(stored), Some(sent)) if self.exactness.same(stored, sent) => {}
-                (Some(stored), sent) => {
-                    return Some(Difference::Value(told(&signal.name, Some(stored), sent)));
-                }
-                (None, sent) => {
-                    missing.get_or_insert_with(|| told(&signal.name, None, sent));
-                }
+            let Some(value) = stored else {
+                missing.get_or_insert_with(|| told(&signal.name, None, sent));
+                continue;
+            };
+            let is = |sent: Option<Value<'_>>| sent.is_some_and(|sent| self.exactness.same(value, sent));
+            let of_first = is_corrected && is(self.uncorrected.value(place, self.row));
+            let alike = Alike { right: is(sent), first: of_first };
+            if alike == (Alike { right: false, first: false }) {
+                return Likeness::Other(told(&signal.name, stored, sent));
             }
+            tell(place, alike);
+            (right, first) = (right && alike.right, first && alike.first);
         }
-        missing.map(Difference::Missing)
+        match (missing, right, first) {
+            (Some(missing), ..) => Likeness::Missing(missing),
+            (None, true, true) => Likeness::Both,
+            (None, true, false) => Likeness::Right,
+            (None, false, true) => Likeness::First,
+            (None, false, false) => Likeness::Mixed,
+        }
+    }
+
+    /// What was sent first and what afterwards, by the first signal of which that differs.
+    pub fn correction(&self) -> String {
+        let signals = self.dataset.schema().signals().iter().enumerate();
+        let differing = signals.filter_map(|(place, signal)| {
+            let (first, right) = (self.uncorrected.value(place, self.row)?, self.batch.value(place, self.row)?);
+            let shown = |value| crate::verify::shown(Some(value));
+            (!self.exactness.same(first, right))
+                .then(|| format!("{} was sent as {} and corrected to {}", signal.name, shown(first), shown(right)))
+        });
+        differing.into_iter().next().unwrap_or_default()
     }
 }
 
@@ -192,9 +287,10 @@ mod tests {
         let dataset = dataset.unwrap();
         let fates = |in_doubt: bool, fate, again| {
             let history = History { dataset: Arc::clone(&dataset), devices: 2, positions: 150 };
+            let policy = Policy { duplicates: Duplicates::Keep, is_in_order: true };
             let rows = ExpectedRows::new(Arc::clone(&dataset), exact());
-            let mut rows = rows.with_second_sends(true, in_doubt.then_some(history));
-            rows.begin([Segment { device: 1, indices: 0..400, fate, again }], TimeRange::ALL);
+            let mut rows = rows.with_second_sends(SecondSends { policy, history, in_doubt });
+            rows.begin([Segment { device: 1, indices: 0..400, fate, again, corrected: None }], TimeRange::ALL);
             all(&mut rows, 1_000).into_iter().map(|row| (row.fate, row.again)).collect::<Vec<_>>()
         };
         let which = dataset.twice().unwrap();
@@ -227,7 +323,8 @@ mod tests {
         let (dataset, mut rows) = (pmu(), ExpectedRows::new(pmu(), exact()));
         let parts =
             [(3..3 + BLOCK, Fate::Acked), (5_000..5_001 + 2 * BLOCK, Fate::Unknown), (9_000..9_001, Fate::Failed)];
-        let segments = parts.clone().map(|(indices, fate)| Segment { device: 1, indices, fate, again: None });
+        let segments =
+            parts.clone().map(|(indices, fate)| Segment { device: 1, indices, fate, again: None, corrected: None });
         let expected: Vec<Expected> = parts
             .into_iter()
             .flat_map(|(indices, fate)| indices.map(move |index| (index, fate)))
@@ -236,6 +333,8 @@ mod tests {
                 timestamp_ns: dataset.timestamp_ns(1, index),
                 fate,
                 again: None,
+                values: [Values::Right; 2],
+                is_corrected: false,
             })
             .collect();
         rows.begin(segments.clone(), TimeRange::ALL);
@@ -259,7 +358,7 @@ mod tests {
         let config: DatasetConfig = serde_json::from_value(config).unwrap();
         let mut rows = ExpectedRows::new(config.open(1, 0, 1, folder.path()).unwrap(), exact());
         rows.begin(
-            [Segment { device: 0, indices: 1..u64::from(u32::MAX), fate: Fate::Acked, again: None }],
+            [Segment { device: 0, indices: 1..u64::from(u32::MAX), fate: Fate::Acked, again: None, corrected: None }],
             TimeRange::ALL,
         );
         assert_eq!(all(&mut rows, 10).len(), 2);
@@ -268,7 +367,10 @@ mod tests {
     #[test]
     fn a_difference_says_what_is_stored_and_what_was_sent() {
         let (dataset, mut rows) = (pmu(), ExpectedRows::new(pmu(), exact()));
-        rows.begin([Segment { device: 1, indices: 7..8, fate: Fate::Acked, again: None }], TimeRange::ALL);
+        rows.begin(
+            [Segment { device: 1, indices: 7..8, fate: Fate::Acked, again: None, corrected: None }],
+            TimeRange::ALL,
+        );
         rows.peek().unwrap();
         let mut batch = Batch::new(dataset.schema());
         dataset.fill(Run { device: 1, first: 7, count: 1 }, &mut batch);
@@ -279,17 +381,13 @@ mod tests {
                 let Some(Value::F32(value)) = batch.value(place, 0) else { panic!("numbers of 32 bits") };
                 column.push(change(place, value).map(Value::F32)).unwrap();
             }
-            rows.difference(&chunk, 0)
+            rows.likeness(false, &chunk, 0, &mut |_, _| ())
         };
-        assert_eq!(difference(&|_, value| Some(value)), None);
+        assert_eq!(difference(&|_, value| Some(value)), Likeness::Right);
         let lacks = |place: usize| format!("{} is nothing and was sent as {}", names[place].name, sent(place));
-        assert_eq!(
-            difference(&|place, value| (place < 1).then_some(value)),
-            Some(Difference::Missing(lacks(1))),
-            "the first"
-        );
+        assert_eq!(difference(&|place, value| (place < 1).then_some(value)), Likeness::Missing(lacks(1)), "the first");
         let other = format!("{} is 9.5 and was sent as {}", names[2].name, sent(2));
         let both = difference(&|place, value| if place == 2 { Some(9.5) } else { (place != 0).then_some(value) });
-        assert_eq!(both, Some(Difference::Value(other)), "another value is worse than a missing one");
+        assert_eq!(both, Likeness::Other(other), "another value is worse than a missing one");
     }
 }

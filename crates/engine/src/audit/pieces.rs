@@ -138,7 +138,7 @@ mod tests {
     }
 
     fn segment(device: u32, indices: Range<u64>) -> Segment {
-        Segment { device, indices, fate: Fate::Acked, again: None }
+        Segment { device, indices, fate: Fate::Acked, again: None, corrected: None }
     }
 
     #[test]

@@ -111,8 +111,13 @@ pub fn re_verify(
         let may_lose = may_lose(planned, &facts);
         let Counts { points: counted, .. } = in_time(patience, database.count()).await?;
         let mut reader = in_time(CONNECT, database.reader()).await?;
-        let request =
-            AuditRequest { may_lose, stops, ..AuditRequest::new(planned, ledger, &backend.info().capabilities, scope) };
+        let acknowledgement = facts.acknowledgement;
+        let request = AuditRequest {
+            may_lose,
+            acknowledgement,
+            stops,
+            ..AuditRequest::new(planned, ledger, backend.info(), scope)
+        };
         let auditor = Auditor::new(request).map_err(ReVerifyError::Target)?;
         let audit = auditor.audit(&mut *reader, Some(counted)).await.map_err(ReVerifyError::Target)?;
         Ok(ReVerified { audit, counted, expected: expected(planned, summary, once), may_lose })

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! magic      8 bytes   "IOTBLDGR"
-//! version    2 bytes   2, little endian; 1 has no blocks of a table made anew
+//! version    2 bytes   3, little endian; 2 has no blocks of corrected datapoints, 1 none of a table made anew either
 //! blocks     kind 1 byte, length 4 bytes little endian, content, first 4 bytes of the SHA-256 of all these
 //! ```
 //!
@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use std::io::{self, Read};
 
 const MAGIC: &[u8; 8] = b"IOTBLDGR";
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;
 const OLDEST: u16 = 1;
 /// The longest content of a block: a plan in JSON, or ranges of datapoints.
 const MAX_BYTES: usize = 16 << 20;
@@ -56,12 +56,17 @@ pub enum Kind {
     Dropping = 7,
     /// It is dropped.
     Dropped = 8,
+    /// What became of the sends of datapoints that are sent wrong and then right, beside the datapoints themselves.
+    Corrected = 9,
 }
 
 impl Kind {
     fn of(byte: u8) -> Option<Self> {
         let first = [Self::Head, Self::Acked, Self::Failed, Self::Unknown, Self::Reserved, Self::History];
-        first.into_iter().chain([Self::End, Self::Dropping, Self::Dropped]).find(|&kind| kind as u8 == byte)
+        first
+            .into_iter()
+            .chain([Self::End, Self::Dropping, Self::Dropped, Self::Corrected])
+            .find(|&kind| kind as u8 == byte)
     }
 }
 

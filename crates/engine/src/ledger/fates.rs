@@ -19,6 +19,39 @@ pub enum Fate {
 #[derive(Debug, Default)]
 pub struct Fates {
     by_fate: [Vec<Run>; 3],
+    corrected: Vec<CorrectedSend>,
+}
+
+/// What became of one of the two sends of a datapoint that is sent wrong and then right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CorrectedSend {
+    /// Whose it is.
+    pub device: u32,
+    /// Its index.
+    pub index: u64,
+    /// Whether this is the send that corrects.
+    pub is_second: bool,
+    /// What became of it.
+    pub sent: Sent,
+}
+
+/// What became of a send, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// What became of it.
+    pub fate: Fate,
+    /// Not after it was sent, in nanoseconds since the run's start.
+    pub sent_ns: u64,
+    /// Not before it was answered.
+    pub ended_ns: u64,
+}
+
+impl Sent {
+    /// Whether it was answered before another was sent.
+    #[must_use]
+    pub fn ended_before(self, other: Self) -> bool {
+        self.ended_ns <= other.sent_ns
+    }
 }
 
 impl Fate {
@@ -50,8 +83,19 @@ impl Fates {
         }
     }
 
+    /// Notes, beside the datapoint, what became of one of its two sends.
+    pub fn note_corrected(&mut self, send: CorrectedSend) {
+        self.corrected.push(send);
+    }
+
+    /// The sends of datapoints that are sent wrong and then right, which the caller may reorder and empty.
+    pub fn corrected(&mut self) -> &mut Vec<CorrectedSend> {
+        &mut self.corrected
+    }
+
     /// Takes over what others noted.
     pub fn append(&mut self, others: &mut Self) {
+        self.corrected.append(&mut others.corrected);
         for (noted, more) in self.by_fate.iter_mut().zip(&mut others.by_fate) {
             noted.append(more);
         }
@@ -62,10 +106,10 @@ impl Fates {
         &mut self.by_fate[fate.place()]
     }
 
-    /// How many runs of datapoints wait here.
+    /// How many runs of datapoints, and sends of those that are corrected, wait here.
     #[must_use]
     pub fn runs(&self) -> usize {
-        self.by_fate.iter().map(Vec::len).sum()
+        self.by_fate.iter().map(Vec::len).sum::<usize>() + self.corrected.len()
     }
 }
 

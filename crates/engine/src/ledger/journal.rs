@@ -3,6 +3,7 @@
 use super::{
     block::{self, Kind},
     coding::{MAX_RANGES, encode, put_number},
+    corrected::encode_corrected,
     fates::{Fate, Fates},
     reservation::Reservation,
     store::LedgerStore,
@@ -115,6 +116,10 @@ impl Journal {
                 }
             }
         }
+        for sends in self.waiting.corrected().chunks(MAX_RANGES) {
+            block::put(Kind::Corrected, &mut self.bytes, |out| encode_corrected(sends, out));
+        }
+        self.waiting.corrected().clear();
         if !self.bytes.is_empty() {
             self.store.append(&self.bytes)?;
             self.bytes.clear();

@@ -4,10 +4,11 @@ use super::{
     LedgerError, LedgerHead, LedgerStore,
     block::{Blocks, Kind},
     coding::{decode, take_number},
-    fates::Fate,
+    corrected::decode_corrected,
+    fates::{CorrectedSend, Fate, Sent},
     ranges::PointRanges,
 };
-use std::{ops::Range, sync::Arc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 /// A ledger that was written, or is being.
 #[derive(Clone, Debug)]
@@ -35,6 +36,43 @@ pub struct FateRanges {
     by_fate: [SentRanges; 3],
     /// Acknowledged, and dropped on purpose since.
     dropped: SentRanges,
+    /// Those that are sent wrong and then right, by device and index.
+    corrected: BTreeMap<(u32, u64), ToldSends>,
+}
+
+/// What became of the two sends of a datapoint that is sent wrong and then right; `None`: nothing was told of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TwoSends {
+    /// The first, with the wrong values.
+    pub first: Option<Sent>,
+    /// The second, with the right ones.
+    pub second: Option<Sent>,
+}
+
+/// The two sends as a ledger tells them.
+#[derive(Clone, Copy, Debug, Default)]
+struct ToldSends {
+    sends: TwoSends,
+    /// Those that were acknowledged, and dropped on purpose since.
+    dropped: TwoSends,
+}
+
+impl TwoSends {
+    fn of_mut(&mut self, is_second: bool) -> &mut Option<Sent> {
+        if is_second { &mut self.second } else { &mut self.first }
+    }
+
+    /// Takes those out that were acknowledged.
+    fn take_acked(&mut self) -> Self {
+        let is_acked = |sent: &mut Sent| sent.fate == Fate::Acked;
+        Self { first: self.first.take_if(is_acked), second: self.second.take_if(is_acked) }
+    }
+
+    /// The same, and of a send of which nothing is known here what is known there, as unknown.
+    fn or_unknown(self, other: Self) -> Self {
+        let unknown = |sent: Option<Sent>| sent.map(|sent| Sent { fate: Fate::Unknown, ..sent });
+        Self { first: self.first.or(unknown(other.first)), second: self.second.or(unknown(other.second)) }
+    }
 }
 
 /// Datapoints, each as often as it was sent, which is twice at most.
@@ -66,6 +104,7 @@ impl SentRanges {
 /// What a ledger tells as it is read.
 enum Told {
     Points(Fate, u32, Range<u64>),
+    Corrected(CorrectedSend),
     /// All acknowledged so far are about to be dropped, and may be there or not.
     Dropping,
     /// They are dropped.
@@ -117,16 +156,34 @@ impl Ledger {
                     is_too_much = added > most / 2;
                 }
             }
-            Told::Points(..) => {}
+            Told::Corrected(send) if devices(send.device) && !is_too_much => {
+                let told = ranges.corrected.entry((send.device, send.index)).or_default();
+                *told.sends.of_mut(send.is_second) = Some(send.sent);
+                added += 1;
+                if added > most {
+                    added = ranges.held();
+                    is_too_much = added > most / 2;
+                }
+            }
+            Told::Points(..) | Told::Corrected(_) => {}
             Told::Dropping => is_dropping = true,
             Told::Dropped => {
                 is_dropping = false;
                 ranges.dropped.append(&mut ranges.by_fate[0]);
+                ranges.corrected.values_mut().for_each(|told| {
+                    let TwoSends { first, second } = told.sends.take_acked();
+                    told.dropped =
+                        TwoSends { first: first.or(told.dropped.first), second: second.or(told.dropped.second) };
+                });
             }
         })?;
         if is_dropping {
             let [acked, _, unknown] = &mut ranges.by_fate;
             unknown.append(acked);
+            ranges.corrected.values_mut().for_each(|told| {
+                let acked = told.sends.take_acked();
+                told.sends = told.sends.or_unknown(acked);
+            });
         }
         Ok((!is_too_much).then_some(ranges))
     }
@@ -185,6 +242,10 @@ impl Ledger {
                     tell(Told::Dropped);
                     continue;
                 }
+                Kind::Corrected => {
+                    decode_corrected(content, &mut |send| tell(Told::Corrected(send)))?;
+                    continue;
+                }
             };
             let place = Fate::ALL.iter().position(|&f| f == fate).unwrap_or(0);
             decode(content, &mut |device, indices| {
@@ -226,9 +287,19 @@ impl FateRanges {
         &self.dropped.again
     }
 
+    /// Those of a device that are sent wrong and then right, ascending by index, with what became of both sends.
+    /// `may_come_late`: what was dropped on purpose may be there.
+    pub fn corrected(&self, device: u32, may_come_late: bool) -> impl Iterator<Item = (u64, TwoSends)> + '_ {
+        let of_device = self.corrected.range((device, 0)..=(device, u64::MAX));
+        of_device.map(move |(&(_, index), told)| {
+            let late = if may_come_late { told.dropped } else { TwoSends::default() };
+            (index, told.sends.or_unknown(late))
+        })
+    }
+
     /// How many ranges are held.
     fn held(&self) -> usize {
-        self.by_fate.iter().chain([&self.dropped]).map(SentRanges::ranges).sum()
+        self.by_fate.iter().chain([&self.dropped]).map(SentRanges::ranges).sum::<usize>() + self.corrected.len()
     }
 
     fn sent(&self, fate: Fate) -> &SentRanges {

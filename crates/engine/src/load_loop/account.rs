@@ -1,12 +1,8 @@
 //! The account of an operation: how it ended, what became of its datapoints, which of them were acknowledged.
 
 use super::{LoadLoop, UnderWay};
-use crate::{
-    lane::{Lane, applied_runs},
-    ledger::Fate,
-    operation_record::OperationRecord,
-};
-use iotbench_core::{Acknowledged, Action, Applied, Cause, Error, Run};
+use crate::{lane::Lane, ledger::Fate, operation_record::OperationRecord};
+use iotbench_core::{Acknowledged, Action, Applied, Cause, Error};
 use iotbench_recorder::{Outcome, Payload, Timing};
 
 /// So many traced operations are handed over before their second ends.
@@ -20,7 +16,8 @@ impl LoadLoop {
         self.parts.source.complete(operation.due, ended_ns);
         let (outcome, payload, action) = match result {
             Ok(acknowledged) => {
-                self.note_acked(lane.exchange.operation.runs(), ended_ns);
+                let batch = &lane.exchange.operation;
+                self.note_acked(lane.number, batch.runs(), 0..batch.len(), ended_ns);
                 let values = operation.points * self.values_per_point;
                 (Outcome::Ok, Payload::undivided(Outcome::Ok, operation.points, values, acknowledged.bytes), None)
             }
@@ -51,8 +48,7 @@ impl LoadLoop {
                 (outcome_of(error), Payload::undivided(Outcome::Unknown, points, 0, 0))
             }
             Applied::Rows(rows) => {
-                let runs: Vec<Run> = applied_runs(batch, rows).collect();
-                self.note_acked(&runs, ended_ns);
+                self.note_stored(lane.number, batch, rows, 0, ended_ns);
                 self.note_others(lane.number, rows, all);
                 let points_acked = rows.len() as u64;
                 let values_acked = points_acked * self.values_per_point;

@@ -5,12 +5,12 @@ use super::{
     account::{failure_of, outcome_of},
 };
 use crate::{
-    lane::{Lane, Work, applied_runs, call},
+    lane::{Lane, Work, call},
     ledger::Fate,
     pacer::Alarm,
     sequence::{Call, Step},
 };
-use iotbench_core::{Acknowledged, Action, Applied, Cause, Error, Run};
+use iotbench_core::{Acknowledged, Action, Applied, Cause, Error};
 use iotbench_recorder::{Outcome, Timing};
 
 /// A connection whose operation pauses.
@@ -65,9 +65,10 @@ impl LoadLoop {
         }
         match result {
             Ok(acknowledged) => {
+                let rows = sequence.present_rows();
                 let step = sequence.succeeded(acknowledged, sent_ns, ended_ns);
                 if is_request && !sequence.is_transaction() {
-                    self.note_acked(lane.exchange.request.runs(), ended_ns);
+                    self.note_acked(lane.number, lane.exchange.request.runs(), rows, ended_ns);
                 }
                 self.go_on(lane, step, ended_ns)
             }
@@ -114,7 +115,8 @@ impl LoadLoop {
         let Some(operation) = self.take_under_way(&lane, ended_ns) else { return };
         let Some(sequence) = &operation.sequence else { return };
         if sequence.is_transaction() {
-            self.note_acked(lane.exchange.operation.runs(), ended_ns);
+            let batch = &lane.exchange.operation;
+            self.note_acked(lane.number, batch.runs(), 0..batch.len(), ended_ns);
         }
         let (outcome, payload) = sequence.ended(self.values_per_point);
         self.parts.recorder.record_busy(operation.kind, operation.due.intended_ns, ended_ns, sequence.busy_ns());
@@ -130,9 +132,9 @@ impl LoadLoop {
         if let (Applied::Rows(rows), Some(Call::Request), false) =
             (&error.applied, sequence.present(), sequence.is_transaction())
         {
-            let runs: Vec<Run> = applied_runs(&lane.exchange.request, rows).collect();
-            self.note_acked(&runs, ended_ns);
-            self.note_others(lane.number, rows, sequence.present_rows());
+            let present = sequence.present_rows();
+            self.note_stored(lane.number, &lane.exchange.request, rows, present.start, ended_ns);
+            self.note_others(lane.number, rows, present);
         }
         let rows = sequence.rows_by_fate(&error.applied);
         self.note_rows(lane.number, Fate::Unknown, rows.unknown);

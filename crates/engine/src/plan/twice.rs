@@ -4,6 +4,11 @@ use crate::profile::{OperationConfig, Profile};
 use iotbench_core::{Backend, Duplicates, Layout};
 use iotbench_simulator::Dataset;
 
+/// The key that says which are sent twice: the same, or corrected.
+pub(crate) fn key(dataset: &dyn Dataset) -> &'static str {
+    if dataset.corrects() { "dataset.corrected" } else { "dataset.twice" }
+}
+
 /// Checks it, where a dataset has datapoints that are sent twice.
 pub(super) fn check(
     profile: &Profile,
@@ -17,19 +22,19 @@ pub(super) fn check(
     let info = backend.info();
     let keeps_both = info.capabilities.duplicates == Duplicates::Keep;
     if keeps_both && layout == Layout::Narrow && dataset.schema().width() > 1 {
-        return Err("in layout narrow, values of two equal datapoints that are written at the same time cannot be put together again: leave \
+        return Err("in layout narrow, the values of two datapoints of the same device and time cannot be put together again: leave \
                     the key out, or use another layout"
             .into());
     }
     if !keeps_both && profile.ramp.is_some() {
         return Err(format!(
-            "{} keeps one of two equal datapoints, and between the steps of a ramp it is not known how many it keeps: give a fixed \
+            "{} keeps one of two datapoints of the same device and time, and between the steps of a ramp it is not known how many it keeps: give a fixed \
              load, leave the key out, or use a database that keeps both (iotbench backends NAME tells)",
             info.name
         ));
     }
     if profile.groups.iter().flat_map(|group| &group.operations).any(OperationConfig::is_read) {
-        return Err("what is read is not held against datapoints that are stored twice: leave the key out, or the operations that read".into());
+        return Err("what is read is not held against datapoints that are stored twice or corrected meanwhile: leave the key out, or the operations that read".into());
     }
     Ok(())
 }

@@ -28,8 +28,9 @@ impl Session<'_> {
         let stops = || self.stop.requested().is_some();
         let request = AuditRequest {
             may_lose,
+            acknowledgement: self.outcome.target.acknowledgement,
             stops: &stops,
-            ..AuditRequest::new(&self.planned, &ledger, &self.backend.info().capabilities, scope)
+            ..AuditRequest::new(&self.planned, &ledger, self.backend.info(), scope)
         };
         let database = Arc::clone(&self.database);
         let audited = self.runtime.block_on(seen(self.hoard.as_ref(), async {

@@ -1,7 +1,7 @@
 //! Slices as they travel from one process to another.
 
 use super::{ReadCounts, Slice, UserTime};
-use crate::ledger::{Fate, Fates, MAX_RANGES, decode, encode};
+use crate::ledger::{Fate, Fates, MAX_RANGES, decode, decode_corrected, encode, encode_corrected};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use iotbench_core::Run;
 use iotbench_recorder::{LatencyHistogram, NotOurWindow, OperationKind, SentWindow, Window};
@@ -15,6 +15,8 @@ pub struct SentSlice {
     windows: Vec<SentWindow>,
     /// The ledger's code of the datapoints, in base64: acknowledged, failed, unknown.
     fates: [String; 3],
+    /// The ledger's code of the sends of datapoints that are sent wrong and then right, in base64.
+    corrected: String,
     unoffered: u64,
     late: Option<SentWindow>,
     user_time: UserTime,
@@ -73,6 +75,16 @@ impl Slice {
                 message += 1;
             }
         }
+        for (message, sends) in self.fates.corrected().chunks(MAX_RANGES).enumerate() {
+            let mut bytes = Vec::new();
+            encode_corrected(sends, &mut bytes);
+            if messages.len() <= message {
+                messages.push(SentSlice { generation: self.generation, ..SentSlice::default() });
+            }
+            if let Some(message) = messages.get_mut(message) {
+                message.corrected = STANDARD.encode(&bytes);
+            }
+        }
         messages
     }
 }
@@ -103,6 +115,16 @@ impl SentSlice {
             if let Some(wrong) = wrong {
                 return Err(wrong);
             }
+        }
+        let bytes = STANDARD.decode(&self.corrected).map_err(|e| NotOurSlice::Datapoints(e.to_string()))?;
+        let mut wrong = None;
+        let told = decode_corrected(&bytes, &mut |send| match own.contains(&send.device) {
+            true => fates.note_corrected(send),
+            false => wrong = Some(NotOurSlice::Device { device: send.device, own: own.clone() }),
+        });
+        told.map_err(|e| NotOurSlice::Datapoints(e.to_string()))?;
+        if let Some(wrong) = wrong {
+            return Err(wrong);
         }
         Ok(Slice {
             generation: self.generation,

@@ -1,6 +1,6 @@
 //! A closed loop: a user starts again some time after its answer.
 
-use super::{Feed, Filler, OwnUsers, Taken, stretch::Stretches};
+use super::{CorrectedRow, Feed, Filler, OwnUsers, Taken, stretch::Stretches};
 use crate::{
     clock::RunClock,
     control::Control,
@@ -256,6 +256,10 @@ impl ClosedSource {
 impl Feed for ClosedSource {
     fn taken(&self) -> Taken {
         self.taken
+    }
+
+    fn take_corrected(&mut self, rows: &mut Vec<CorrectedRow>) {
+        self.filler.take_corrected(rows);
     }
 
     fn has_ended(&self, now_ns: u64) -> bool {

@@ -1,6 +1,6 @@
 //! An open loop: operations are granted by the pacer, whatever the target does.
 
-use super::{Feed, Filler, Taken, stretch::Stretches};
+use super::{CorrectedRow, Feed, Filler, Taken, stretch::Stretches};
 use crate::{mix::OperationMix, pacer::Grant, plan::Payload, read::Draw};
 use async_channel::{Receiver, TryRecvError};
 use async_trait::async_trait;
@@ -41,6 +41,10 @@ impl OpenSource {
 impl Feed for OpenSource {
     fn taken(&self) -> Taken {
         self.given
+    }
+
+    fn take_corrected(&mut self, rows: &mut Vec<CorrectedRow>) {
+        self.filler.take_corrected(rows);
     }
 
     fn has_ended(&self, _now_ns: u64) -> bool {

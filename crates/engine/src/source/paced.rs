@@ -1,6 +1,6 @@
 //! Sensors with bounded queues: the pacer offers datapoints by the clock, the writer takes them as it can.
 
-use super::{Feed, Filler, Taken};
+use super::{CorrectedRow, Feed, Filler, Taken};
 use crate::{pacer::Grant, plan::Payload};
 use async_channel::Receiver;
 use async_trait::async_trait;
@@ -130,6 +130,10 @@ impl PacedSource {
 impl Feed for PacedSource {
     fn taken(&self) -> Taken {
         self.given
+    }
+
+    fn take_corrected(&mut self, rows: &mut Vec<CorrectedRow>) {
+        self.filler.take_corrected(rows);
     }
 
     /// Sensors may hold what was granted: that is known when it is asked for.

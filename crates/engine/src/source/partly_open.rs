@@ -1,6 +1,6 @@
 //! A partly open load: sessions arrive by a schedule, and each goes on some time after its answer until it leaves.
 
-use super::{Feed, OpenSource, Taken};
+use super::{CorrectedRow, Feed, OpenSource, Taken};
 use crate::{
     pacer::GoOn,
     schedule::{Lengths, Start},
@@ -52,6 +52,10 @@ fn low(number: u64) -> u32 {
 impl Feed for PartlyOpenSource {
     fn taken(&self) -> Taken {
         self.operations.taken()
+    }
+
+    fn take_corrected(&mut self, rows: &mut Vec<CorrectedRow>) {
+        self.operations.take_corrected(rows);
     }
 
     fn has_ended(&self, now_ns: u64) -> bool {

@@ -29,6 +29,7 @@ step = "1s"
     };
 }
 
+mod corrected;
 mod deadline;
 mod devices;
 mod failures;

@@ -47,7 +47,7 @@ fn fates(document: &Document, columns: u16) -> String {
     }
     if document.points.replaced > 0 {
         text.push_str(&format!(
-            "\n{} of the acknowledged are stored already: the database keeps one of two equal datapoints.",
+            "\n{} of the acknowledged add none: of two of the same device and time one is kept.",
             count(document.points.replaced)
         ));
     }

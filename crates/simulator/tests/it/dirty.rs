@@ -89,6 +89,36 @@ fn what_is_sent_twice_has_one_position_and_its_second_send_comes_later() {
     }
 }
 
+/// The first send of what is corrected has the time of the datapoint and other values of the same dataset, whoever makes them.
+#[test]
+fn what_is_corrected_is_sent_at_its_own_time_with_other_values_first() {
+    for name in simulated() {
+        let period_ns = opened(name, &[]).period_ns();
+        let after = format!("{}ns", 30 * period_ns);
+        let clock = ("clock_offset", json!("90s"));
+        let plain = opened(name, std::slice::from_ref(&clock));
+        let dirty = opened(name, &[clock, ("corrected", json!({ "share": 0.1, "after": after }))]);
+        assert!(!plain.corrects() && dirty.corrects() && dirty.twice().is_some(), "{name}");
+        let run = Run { device: 2, first: 100, count: 50 };
+        let [mut right, mut of_plain, mut first, mut again] = [(); 4].map(|()| Batch::new(plain.schema()));
+        plain.fill(run, &mut of_plain);
+        dirty.fill(run, &mut right);
+        assert_eq!(right, of_plain, "{name}: the truth is the same");
+        // Behind others of its batch.
+        dirty.fill(Run { device: 1, first: 0, count: 3 }, &mut first);
+        dirty.fill_uncorrected(run, &mut first);
+        dirty.fill_uncorrected(run, &mut again);
+        assert_eq!(
+            (&first.timestamps_ns()[3..], again.timestamps_ns()),
+            (right.timestamps_ns(), right.timestamps_ns())
+        );
+        assert_eq!(first.runs()[1], run, "{name}");
+        let width = plain.schema().width();
+        let differ = |row: &usize| (0..width).any(|signal| again.value(signal, *row) != right.value(signal, *row));
+        assert!((0..50).filter(differ).count() > 40, "{name}: the values are others");
+    }
+}
+
 #[test]
 fn clocks_are_off_by_no_more_than_is_asked_for() {
     for name in simulated() {
@@ -113,6 +143,8 @@ fn what_does_not_fit_names_its_key() {
         ("twice", json!({ "share": 0.6, "after": "30s" }), "twice.share"),
         ("twice", json!({ "share": 0.1, "after": "1ms" }), "twice.after"),
         ("twice", json!({ "share": 0.1 }), "after"),
+        ("corrected", json!({ "share": 0.6, "after": "30s" }), "corrected.share"),
+        ("corrected", json!({ "share": 0.1, "after": "1ms" }), "corrected.after"),
     ] {
         let config = DatasetConfig::named("compressor").unwrap().with(key, value);
         let error = config.open(1, DEFAULT_ORIGIN_NS, 1, Path::new(".")).unwrap_err().to_string();

@@ -139,8 +139,8 @@ impl Written {
         stops: &(dyn Fn() -> bool + Sync),
     ) -> Result<Audit, Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-        let capabilities = &Registry::new(BACKENDS).find("memory").unwrap().info().capabilities;
-        let request = AuditRequest::new(&self.planned, &self.ledger, capabilities, scope);
+        let info = Registry::new(BACKENDS).find("memory").unwrap().info();
+        let request = AuditRequest::new(&self.planned, &self.ledger, info, scope);
         let patience = Duration::from_secs(3);
         let mut script = Script { dataset: Arc::clone(&self.planned.dataset), stored };
         runtime.block_on(async {

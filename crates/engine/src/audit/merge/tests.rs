@@ -1,9 +1,12 @@
+mod corrected;
+
 use super::*;
 use crate::{
-    audit::{Findings, account::Segment},
+    audit::{Findings, account::Segment, corrected::Policy, expected::SecondSends},
+    read::History,
     verify::Exactness,
 };
-use iotbench_core::{Batch, Domain, Run, TimeRange, Value};
+use iotbench_core::{Batch, Domain, Duplicates, Run, TimeRange, Value};
 use iotbench_simulator::{Dataset, DatasetConfig};
 use proptest::{collection::btree_set, prelude::*};
 use std::{collections::BTreeMap, ops::Range, path::Path, sync::Arc};
@@ -16,6 +19,14 @@ fn dataset() -> Arc<dyn Dataset> {
     let config = serde_json::json!({ "name": "pmu", "rate": 50.0 });
     let config: DatasetConfig = serde_json::from_value(config).unwrap();
     config.open(1, 0, DEVICES, Path::new(".")).unwrap()
+}
+
+const HOW: How = How { may_lose: false, keeps_together: true };
+
+/// Of a run without a history that came to its end.
+fn second_sends(dataset: &Arc<dyn Dataset>, duplicates: Duplicates) -> SecondSends {
+    let history = History { dataset: Arc::clone(dataset), devices: 0, positions: 0 };
+    SecondSends { policy: Policy { duplicates, is_in_order: true }, history, in_doubt: false }
 }
 
 /// Rows as a database tells them.
@@ -54,14 +65,17 @@ fn merged(segments: Vec<Segment>, stored: &Stored, exactness: Exactness, may_los
     let mut expected = ExpectedRows::new(dataset(), exactness);
     expected.begin(segments, TimeRange::ALL);
     let mut findings = Findings::default();
-    let mut merge = Merge::new(&mut expected, &mut findings, may_lose);
+    let mut merge = Merge::new(&mut expected, &mut findings, How { may_lose, ..HOW });
     stored.chunks.iter().for_each(|chunk| merge.take(chunk).unwrap());
     let rows = merge.finish();
     (findings, rows)
 }
 
 fn segments(device: u32, parts: &[(Range<u64>, Fate)]) -> Vec<Segment> {
-    parts.iter().map(|(indices, fate)| Segment { device, indices: indices.clone(), fate: *fate, again: None }).collect()
+    parts
+        .iter()
+        .map(|(indices, fate)| Segment { device, indices: indices.clone(), fate: *fate, again: None, corrected: None })
+        .collect()
 }
 
 /// What is done to a datapoint.
@@ -109,6 +123,7 @@ fn all_segments() -> Vec<Segment> {
                 indices: index..index + 1,
                 fate: fate_of(index),
                 again: None,
+                corrected: None,
             })
         })
         .collect()
@@ -275,7 +290,7 @@ fn an_answer_out_of_order_is_no_finding() {
     let mut expected = ExpectedRows::new(dataset, exact());
     expected.begin(segments(0, &[(0..2, Fate::Acked)]), TimeRange::ALL);
     let mut findings = Findings::default();
-    let taken = Merge::new(&mut expected, &mut findings, false).take(&stored.chunks[0]);
+    let taken = Merge::new(&mut expected, &mut findings, HOW).take(&stored.chunks[0]);
     assert!(taken.unwrap_err().message.contains("not in order"));
 }
 
@@ -340,16 +355,17 @@ fn of_two(fates: (Fate, Option<Fate>), right: usize, wrong: usize) -> (u64, Vec<
     let config = DatasetConfig::named("pmu").unwrap().with("twice", serde_json::json!({ "share": 0.5, "after": "1s" }));
     let dataset = config.open(1, 0, DEVICES, Path::new(".")).unwrap();
     let index = (0..).find(|&index| dataset.twice().unwrap().is_of(1, index)).unwrap();
-    let mut expected = ExpectedRows::new(Arc::clone(&dataset), exact()).with_second_sends(true, None);
+    let mut expected =
+        ExpectedRows::new(Arc::clone(&dataset), exact()).with_second_sends(second_sends(&dataset, Duplicates::Keep));
     let (fate, again) = fates;
-    expected.begin([Segment { device: 1, indices: index..index + 1, fate, again }], TimeRange::ALL);
+    expected.begin([Segment { device: 1, indices: index..index + 1, fate, again, corrected: None }], TimeRange::ALL);
     let (mut stored, mut batch) = (Stored::new(), Batch::new(dataset.schema()));
     dataset.fill(Run { device: 1, first: index, count: 1 }, &mut batch);
     let ns = dataset.timestamp_ns(1, index);
     (0..right).for_each(|_| stored.push(&batch, 0, 1, ns, |_, value| Some(value)));
     (0..wrong).for_each(|_| stored.push(&batch, 0, 1, ns, |_, value| Some(value + 1.0)));
     let mut findings = Findings::default();
-    let mut merge = Merge::new(&mut expected, &mut findings, false);
+    let mut merge = Merge::new(&mut expected, &mut findings, HOW);
     stored.chunks.iter().for_each(|chunk| merge.take(chunk).unwrap());
     assert_eq!(merge.finish(), (right + wrong) as u64);
     let found = Kind::ALL.map(|kind| (kind, findings.count(kind)));

@@ -88,6 +88,40 @@ fn what_was_sent_twice_and_dropped_on_purpose_is_told_so() {
     assert_eq!((of(ranges.of(Fate::Acked)), of(ranges.again(Fate::Acked))), (vec![(2, 3), (5, 7)], vec![]));
 }
 
+/// Whichever process told of them, and when.
+#[test]
+fn both_sends_of_a_corrected_datapoint_are_told_and_what_was_dropped_of_them() {
+    let sent = |fate, sent_ns| Sent { fate, sent_ns, ended_ns: sent_ns + 5 };
+    let send = |index, is_second, sent| CorrectedSend { device: 3, index, is_second, sent };
+    let (acked, failed) = (|ns| sent(Fate::Acked, ns), |ns| sent(Fate::Failed, ns));
+    let store = Arc::new(MemoryLedger::default());
+    let mut journal = Journal::begin(store.clone(), &HEAD).unwrap();
+    let note = |journal: &mut Journal, sends: &[CorrectedSend]| {
+        let mut fates = Fates::default();
+        sends.iter().for_each(|&send| fates.note_corrected(send));
+        journal.note(&mut fates).unwrap();
+    };
+    note(&mut journal, &[send(7, false, acked(1)), send(8, false, failed(2)), send(9, false, acked(3))]);
+    let of = |ledger: &Ledger, may_come_late| {
+        let ranges = ledger.ranges(&|device| device == 3, 100).unwrap().unwrap();
+        ranges.corrected(3, may_come_late).map(|(index, sends)| (index, sends.first, sends.second)).collect::<Vec<_>>()
+    };
+    let unknown = |ns| Some(sent(Fate::Unknown, ns));
+    journal.dropping().unwrap();
+    let ledger = Ledger::new(store);
+    let in_doubt = [(7, unknown(1), None), (8, Some(failed(2)), None), (9, unknown(3), None)];
+    assert_eq!(of(&ledger, false), in_doubt, "a run that was killed while it dropped");
+    journal.dropped().unwrap();
+    note(&mut journal, &[send(7, true, acked(20)), send(8, true, acked(21))]);
+    journal.end().unwrap();
+    let dropped = [(7, None, Some(acked(20))), (8, Some(failed(2)), Some(acked(21))), (9, None, None)];
+    assert_eq!(of(&ledger, false), dropped);
+    let late = [(7, unknown(1), Some(acked(20))), (8, Some(failed(2)), Some(acked(21))), (9, unknown(3), None)];
+    assert_eq!(of(&ledger, true), late);
+    assert!(ledger.ranges(&|_| true, 2).unwrap().is_none(), "more than are held");
+    assert_eq!(ledger.ranges(&|device| device < 3, 100).unwrap().unwrap().corrected(3, true).count(), 0);
+}
+
 #[test]
 fn a_million_single_inserts_take_at_most_two_bytes_each() {
     // One device, a thousand users who each have a device, and as many whose answers come in any order.

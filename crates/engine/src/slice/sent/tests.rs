@@ -1,7 +1,7 @@
 //! Slices of several threads and processes, held against one that has recorded everything itself.
 
 use super::*;
-use crate::ledger::PointRanges;
+use crate::ledger::{CorrectedSend, PointRanges, Sent};
 use iotbench_recorder::{Outcome, Payload, Recorder, Recording, Requests, Timing};
 use proptest::prelude::*;
 
@@ -107,6 +107,23 @@ fn what_was_sent_twice_travels_twice() {
     let mut received = travelled(sent, &(0..1)).unwrap();
     let points: u64 = received.fates.of(Fate::Acked).iter().map(|run| u64::from(run.count)).sum();
     assert_eq!(points, 13);
+}
+
+#[test]
+fn sends_of_corrected_datapoints_travel_in_as_many_messages_as_they_need() {
+    let send = |index: u64, device| CorrectedSend {
+        device,
+        index,
+        is_second: index % 2 == 1,
+        sent: Sent { fate: Fate::ALL[usize::try_from(index).unwrap() % 3], sent_ns: index, ended_ns: 2 * index },
+    };
+    let all: Vec<_> = (0..MAX_RANGES as u64 + 7).map(|index| send(index, 1)).collect();
+    let mut sent = Slice::default();
+    all.iter().for_each(|&send| sent.fates.note_corrected(send));
+    assert_eq!(*travelled(sent, &(0..2)).unwrap().fates.corrected(), all);
+    let mut anothers = Slice::default();
+    anothers.fates.note_corrected(send(0, 5));
+    assert!(matches!(travelled(anothers, &(0..2)), Err(NotOurSlice::Device { device: 5, .. })));
 }
 
 #[test]

@@ -92,7 +92,12 @@ impl Default for Parameters {
 fn open(parameters: &Settings, opening: Opening<'_>) -> Result<Arc<dyn Dataset>, ParameterError> {
     let mut parameters = with_file(parameters, opening.base)?;
     let dirt = DirtyData::take(&mut parameters)?;
-    let parameters: Parameters = typed(&parameters, PARAMETERS)?;
+    dirt.of(opening.seed, |seed| clean(&parameters, Opening { seed, ..opening }))
+}
+
+/// The dataset with which nothing goes wrong.
+fn clean(parameters: &Settings, opening: Opening<'_>) -> Result<Arc<dyn Dataset>, ParameterError> {
+    let parameters: Parameters = typed(parameters, PARAMETERS)?;
     let period_ns = nanoseconds("interval", parameters.interval)?;
     let plan = ClockPlan {
         origin_ns: opening.origin_ns,
@@ -108,7 +113,7 @@ fn open(parameters: &Settings, opening: Opening<'_>) -> Result<Arc<dyn Dataset>,
         signals.extend(CustomSignal::copies(place, table, period_ns, hash)?);
     }
     let schema = Schema::new(signals.iter().map(CustomSignal::signal).collect())?;
-    dirt.of(Arc::new(Custom { schema, clock, signals, device_prefix: parameters.device_prefix }), opening.seed)
+    Ok(Arc::new(Custom { schema, clock, signals, device_prefix: parameters.device_prefix }))
 }
 
 /// The parameters, completed by those in the file that they name.
