@@ -125,4 +125,8 @@ impl Database for MongoDatabase {
     async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
         Ok(Box::new(self.open_reader(&self.clients.database().await?)))
     }
+
+    async fn changing_reader(&self) -> Result<Box<dyn Reader>, Error> {
+        Ok(Box::new(self.open_reader(&self.clients.database().await?).that_changes()))
+    }
 }
