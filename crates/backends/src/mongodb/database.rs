@@ -9,7 +9,7 @@ use super::{
     layout::Table,
     ownership::{self as own, Collections},
     read::MongoReader,
-    write::MongoWriter,
+    write::{MongoWriter, said_besides},
 };
 use async_trait::async_trait;
 use iotbench_backend_kit::{changes::Changes, ownership};
@@ -127,6 +127,8 @@ impl Database for MongoDatabase {
     }
 
     async fn changing_reader(&self) -> Result<Box<dyn Reader>, Error> {
-        Ok(Box::new(self.open_reader(&self.clients.database().await?).that_changes()))
+        let database = self.clients.database().await?;
+        let besides = said_besides(&database, &self.table, &self.config).await?;
+        Ok(Box::new(self.open_reader(&database).that_changes(besides)))
     }
 }

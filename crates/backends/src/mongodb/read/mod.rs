@@ -50,8 +50,8 @@ pub(crate) struct MongoReader {
     database: Database,
     /// The statement of a user that was asked last.
     known: Option<Known>,
-    /// Whether such a statement may change the collection.
-    may_change: bool,
+    /// What such a statement says besides that changes the collection; `None`: it may not.
+    besides: Option<Document>,
 }
 
 impl MongoReader {
@@ -59,12 +59,12 @@ impl MongoReader {
         let all_signals = (0..).take(table.spec.schema.width()).collect();
         let collection = database.collection(table.name());
         let (database, shape) = (database.clone(), Shape::new(table));
-        Self { collection, shape, all_signals, database, known: None, may_change: false }
+        Self { collection, shape, all_signals, database, known: None, besides: None }
     }
 
-    /// One whose statements may change the collection.
-    pub(crate) fn that_changes(self) -> Self {
-        Self { may_change: true, ..self }
+    /// One whose statements may change the collection, and what they say besides.
+    pub(crate) fn that_changes(self, besides: Document) -> Self {
+        Self { besides: Some(besides), ..self }
     }
 
     async fn answer(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {

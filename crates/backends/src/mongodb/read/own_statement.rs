@@ -28,13 +28,12 @@ impl MongoReader {
             self.known = Some(Known { text, command });
         }
         let Some(known) = &self.known else { return stop("the statement is gone") };
-        let command = filled(&known.command, self.shape.table(), call);
+        let mut command = filled(&known.command, self.shape.table(), call);
         if !call.statement.writes() {
             return self.rows(command, call, sink).await;
         }
-        if !self.may_change {
-            return stop("the statement writes");
-        }
+        let Some(besides) = &self.besides else { return stop("the statement writes") };
+        command.extend(besides.clone());
         let sent_bytes = command.to_vec().map_or(0, |bytes| bytes.len() as u64);
         let reply = self.database.run_command(command).await.map_err(|e| classify(&e))?;
         StatementAnswer::new(call, sink).finish_changed(changed(&reply)?, sent_bytes)
