@@ -17,7 +17,7 @@ const BACKENDS: [&str; 7] = ["sqlite", "postgres", "mariadb", "mysql", "questdb"
 fn profiles_of_the_page() -> [String; 2] {
     let page = fs::read_to_string("docs/howto/statements.md").unwrap();
     let blocks: Vec<_> = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    [blocks[0], blocks[1]].map(ToOwned::to_owned)
+    [blocks[0], blocks[blocks.len() - 1]].map(ToOwned::to_owned)
 }
 
 fn of_the_page() -> String {

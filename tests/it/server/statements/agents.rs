@@ -52,8 +52,9 @@ fn an_agent_of_its_own_takes_statements_where_it_was_started_so() {
     let url = broker.url();
     let with_agent = ["--nats", &url, "--agents", "1"];
     let mut bare = broker.agent(&place, "bare");
-    let (code, _, err) = run(&place, &of_the_page(), &with_agent);
-    assert!(code != 0 && err.contains("start it with --allow-statements"), "{code}: {err}");
+    let (code, found, err) = run(&place, &of_the_page(), &with_agent);
+    let why = found.map(|found| found.verdict);
+    assert!(code != 0 && format!("{why:?}").contains("start it with --allow-statements"), "{code}: {why:?} {err}");
     bare.end();
     let mut able = broker.agent_with(&place, "able", &["--allow-statements"]);
     let (code, found, err) = run(&place, &of_the_page(), &with_agent);

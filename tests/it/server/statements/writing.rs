@@ -35,6 +35,7 @@ fn what_the_page_changes_is_told_and_nothing_is_claimed_of_what_is_stored() {
         assert_eq!(told, [Some(60), Some(0), Some(60), Some(60 * 300)], "{backend}: {answers:#}");
         assert!(answers["first_rows_us"].is_null(), "{backend}: what is changed has no first row: {answers:#}");
         assert!(ended.document["points"]["stored"].is_null() && ended.document["audit"].is_null(), "{backend}");
+        assert!(ended.document["storage"]["bytes_per_point"].is_null(), "{backend}");
         let throughput = &ended.document["throughput"];
         assert!(throughput["bytes_per_s"].as_f64() > Some(0.0), "{backend}: {throughput:#}");
         assert!(ended.document.to_string().contains("change what is stored: it is not held against"), "{backend}");
