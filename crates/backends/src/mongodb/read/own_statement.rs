@@ -23,7 +23,7 @@ impl MongoReader {
     ) -> Result<Reply, Error> {
         let stop = |message: &str| Err(Error::new(Cause::Client, message).action(Action::Stop));
         let text = call.statement.to_string();
-        if !self.known.as_ref().is_some_and(|known| known.text == text) {
+        if self.known.as_ref().is_none_or(|known| known.text != text) {
             let command = command(call.statement).map_err(|e| Error::new(Cause::Client, e).action(Action::Stop))?;
             self.known = Some(Known { text, command });
         }

@@ -3,7 +3,7 @@
 
 use super::VictoriaReader;
 use crate::victoriametrics::{
-    client::{Rows, window_text},
+    client::{Rows, Steps, window_text},
     series::{ALL, count, quoted},
 };
 use iotbench_backend_kit::{
@@ -34,7 +34,7 @@ impl VictoriaReader {
         match rows {
             Rows::Figures(figures) => figures.iter().try_for_each(|figure| answer.row(Some(figure.number()?), 0))?,
             Rows::Steps(series) => {
-                for figure in series.iter().flat_map(|steps| steps.figures()) {
+                for figure in series.iter().flat_map(Steps::figures) {
                     answer.row(Some(figure?.1), 0)?;
                 }
             }
