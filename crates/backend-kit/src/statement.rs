@@ -31,6 +31,7 @@ pub fn spelled(call: &StatementCall<'_>, spelling: &mut impl Spelling) -> String
                 Parameter::To => spelling.number(call.to_ns),
                 Parameter::FromSecond => spelling.number(call.from_ns.div_euclid(NS_OF_SECOND)),
                 Parameter::ToSecond => spelling.number(call.to_ns.div_euclid(NS_OF_SECOND)),
+                Parameter::Window => spelling.number(call.to_ns.saturating_sub(call.from_ns)),
             }),
         }
     }
@@ -59,6 +60,14 @@ impl<'a> StatementAnswer<'a> {
         self.answer.figures(self.device, [number])
     }
 
+    /// Ends what changed so many rows, with so many bytes sent, and answered perhaps with some of them.
+    ///
+    /// # Errors
+    /// The sink's own.
+    pub fn finish_changed(self, rows: u64, sent_bytes: u64) -> Result<Reply, Error> {
+        Ok(Reply { rows, ..self.finish_of(sent_bytes)? })
+    }
+
     /// Ends the answer, of which there are as many bytes as its cells have.
     ///
     /// # Errors
@@ -80,7 +89,7 @@ impl<'a> StatementAnswer<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_core::Statement;
+    use iotbench_core::{Language, Statement};
 
     struct Words(Vec<i64>);
 
@@ -102,12 +111,13 @@ mod tests {
 
     #[test]
     fn parameters_are_placed_in_the_order_in_which_they_stand() {
-        let text = "SELECT max(:signal) FROM :table WHERE t < :to AND t >= :from AND d = :device OR s = :from_s";
-        let statement = Statement::parse(text).unwrap();
-        let call = StatementCall { statement: &statement, device: 7, signal: 2, from_ns: -1, to_ns: 9 };
+        let text =
+            "SELECT max(:signal) FROM :table WHERE t < :to AND t >= :from AND d = :device OR s = :from_s + :window";
+        let statement = Statement::parse(text, Language::Sql, false).unwrap();
+        let call = StatementCall { statement: &statement, device: 7, signal: 2, from_ns: -1, to_ns: 9, step_ns: None };
         let mut words = Words(Vec::new());
         let sql = spelled(&call, &mut words);
-        assert_eq!(sql, "SELECT max(s2) FROM t WHERE t < $1 AND t >= $2 AND d = $3 OR s = $4");
-        assert_eq!(words.0, [9, -1, 7, -1]);
+        assert_eq!(sql, "SELECT max(s2) FROM t WHERE t < $1 AND t >= $2 AND d = $3 OR s = $4 + $5");
+        assert_eq!(words.0, [9, -1, 7, -1, 10]);
     }
 }

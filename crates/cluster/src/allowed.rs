@@ -22,6 +22,7 @@ struct Limits {
     /// As they are without links.
     folders: Vec<PathBuf>,
     targets: Vec<AllowedTarget>,
+    statements: bool,
 }
 
 /// An address that an agent may connect to: `HOST:PORT` as orders write it, or `HOST:*`.
@@ -68,31 +69,35 @@ impl Allowed {
         Self(None)
     }
 
-    /// Files in these folders and below, and these addresses.
+    /// Files in these folders and below, and these addresses; `statements`: also what a user wrote for the databases there.
     ///
     /// # Errors
     /// A folder is not there.
-    pub fn only(folders: &[PathBuf], targets: Vec<AllowedTarget>) -> Result<Self, ClusterError> {
+    pub fn only(folders: &[PathBuf], targets: Vec<AllowedTarget>, statements: bool) -> Result<Self, ClusterError> {
         let real = |folder: &PathBuf| {
             let real = fs::canonicalize(folder).ok().filter(|real| real.is_dir());
             real.ok_or_else(|| {
                 ClusterError::Allowed(format!("--allow-dir {}: there is no such folder", folder.display()))
             })
         };
-        Ok(Self(Some(Limits { folders: folders.iter().map(real).collect::<Result<_, _>>()?, targets })))
+        let folders = folders.iter().map(real).collect::<Result<_, _>>()?;
+        Ok(Self(Some(Limits { folders, targets, statements })))
     }
 
     /// Refuses a part of a run that would open more.
     pub(crate) fn check_part(&self, part: &Part, backend: &dyn Backend) -> Result<(), String> {
-        // Whoever sends it, and whatever it did not check itself.
-        if let Some(group) = part.head.plan.with_statements() {
-            return Err(format!("group {:?}: an agent takes no statements of a user's own", group.name));
-        }
         if backend.info().capabilities.embedded {
             return Err(format!("{} lives in one process, and not in an agent's", backend.info().name));
         }
         let plan = &part.head.plan;
         let Some(limits) = &self.0 else { return Ok(()) };
+        // Whoever sends one could ask the agent's database for anything.
+        if let Some(group) = plan.with_statements().filter(|_| !limits.statements) {
+            return Err(format!(
+                "group {:?}: it takes no statements of a user's own: start it with --allow-statements",
+                group.name
+            ));
+        }
         if let Some(recording) = plan.profile.dataset.file(&part.head.base) {
             limits.file(&recording, None)?;
         }
@@ -161,7 +166,11 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     fn targets(words: &[&str]) -> Limits {
-        Limits { folders: Vec::new(), targets: words.iter().map(|word| word.parse().unwrap()).collect() }
+        Limits {
+            folders: Vec::new(),
+            statements: false,
+            targets: words.iter().map(|word| word.parse().unwrap()).collect(),
+        }
     }
 
     #[test]
@@ -198,7 +207,9 @@ mod tests {
         symlink(ours.join("a"), other.join("back")).unwrap();
         symlink(&other, ours.join("folder")).unwrap();
         mkfifoat(CWD, ours.join("pipe"), Mode::RUSR).unwrap();
-        let Allowed(Some(limits)) = Allowed::only(std::slice::from_ref(&ours), Vec::new()).unwrap() else { panic!() };
+        let Allowed(Some(limits)) = Allowed::only(std::slice::from_ref(&ours), Vec::new(), false).unwrap() else {
+            panic!()
+        };
 
         assert_eq!(limits.file(&ours.join("a"), Some(4)), Ok(()));
         assert_eq!(limits.file(&other.join("back"), None), Ok(()), "what is opened is ours");
@@ -212,6 +223,6 @@ mod tests {
         for path in ["ours/link", "ours/folder/b", "ours/../other/b", "ours2/a", "/dev/zero", "ours/folder/none"] {
             assert!(limits.file(&place.path().join(path), None).unwrap_err().contains("--allow-dir"), "{path}");
         }
-        assert!(Allowed::only(&[place.path().join("none")], Vec::new()).is_err());
+        assert!(Allowed::only(&[place.path().join("none")], Vec::new(), false).is_err());
     }
 }

@@ -310,7 +310,7 @@ mod simulation;
 mod tests {
     use super::*;
     use crate::Allowed;
-    use iotbench_core::{Statement, Target};
+    use iotbench_core::{Language, Statement, Target};
     use iotbench_engine::{Expected, OwnStatement, PlanRequest, Question, RequestKind, parse_profile, plan};
     use iotbench_oracle_server::backend::{OracleBackend, target};
     use std::path::Path;
@@ -340,18 +340,22 @@ duration = "1h"
         plan(request, &OracleBackend).unwrap()
     }
 
-    /// A coordinator that is trusted and means ill, or is of another program, leaves out what ours checks.
+    /// Whoever is trusted could ask the agent's database for anything.
     #[test]
-    fn an_agent_takes_no_statements_whoever_sends_them() {
+    fn an_agent_takes_statements_where_its_owner_says_so_and_from_the_run_that_started_it() {
         let planned = planned();
         let mut told = part(&planned, planned.plan.clone(), "in", 0, (true, ReadTerms::default()));
-        let refused = |told: &Part| Allowed::everything().check_part(told, &OracleBackend).unwrap_err();
-        assert!(!refused(&told).contains("statements"), "it is embedded, and that alone is said");
-        let statement = Statement::parse("SELECT pg_read_file('/etc/passwd')").unwrap();
-        let own = OwnStatement { statement, signals: vec![0], window_ns: 1, expected: Expected::default() };
+        let only = |statements| Allowed::only(&[], vec!["127.0.0.1:*".parse().unwrap()], statements).unwrap();
+        assert_eq!(only(false).check_part(&told, &OracleBackend), Ok(()));
+        let statement = Statement::parse("SELECT pg_read_file('/etc/passwd')", Language::Sql, false).unwrap();
+        let expected = Expected::default();
+        let own = OwnStatement { statement, signals: vec![0], window_ns: 1, expected, step_ns: None };
         told.head.plan.groups[0].operation.kind = RequestKind::Read(Question::Statement(own));
-        let why = refused(&told);
-        assert!(why.contains("takes no statements of a user's own"), "{why}");
+        let why = only(false).check_part(&told, &OracleBackend).unwrap_err();
+        assert!(why.contains("start it with --allow-statements"), "{why}");
+        for allowed in [only(true), Allowed::everything()] {
+            assert_eq!(allowed.check_part(&told, &OracleBackend), Ok(()));
+        }
     }
 
     /// `http://h` is the database's own port, `http://h:80` another one, and a URL knows no difference.

@@ -2,7 +2,8 @@
 
 use crate::{
     Acknowledgement, Action, BackendInfo, Batch, Cause, Chunk, CounterReader, Error, Name, Opens, Promise,
-    PromiseLevel, Query, Recipe, Reply, SettingError, Settings, Sink, StatementCall, TableSpec, Target, Value,
+    PromiseLevel, Query, Recipe, Reply, SettingError, Settings, Sink, Statement, StatementCall, TableSpec, Target,
+    Value,
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,14 @@ pub trait Backend: Send + Sync {
     /// A setting or a target that it cannot take.
     fn opens(&self, target: &Target, settings: &Settings) -> Result<Opens, SettingError> {
         Ok(Opens::of(target, settings, self.info().default_port))
+    }
+
+    /// Whether a statement of a user's own is one that it takes, beyond what its language says.
+    ///
+    /// # Errors
+    /// Why it is not.
+    fn check_statement(&self, _statement: &Statement) -> Result<(), String> {
+        Ok(())
     }
 
     /// How the private server is started that these settings of the backend ask for, where they decide on it.
@@ -144,6 +153,12 @@ pub trait Database: Send + Sync {
             .action(Action::Stop))
     }
 
+    /// A new reader whose statements may change the table, on a connection of its own. Only where
+    /// [`crate::BackendInfo::statements_write`] says so, and a profile with `writes = true`.
+    async fn changing_reader(&self) -> Result<Box<dyn Reader>, Error> {
+        Err(Error::new(Cause::Client, "this backend takes no statements that write").action(Action::Stop))
+    }
+
     /// One flush or one look at how far the database is with what it acknowledged; the caller repeats it and keeps the deadline.
     async fn settle(&self) -> Result<Settled, Error> {
         Ok(Settled::CannotTell)
@@ -240,7 +255,9 @@ pub trait Reader: Send {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error>;
 
     /// Asks what a user wrote, without letting it write. Each row of the answer is the device asked for, time 0 and one F64
-    /// column: the first number of the database's row, if it has one. Only where [`BackendInfo::statements`] says so.
+    /// column: the first number of the database's row, if it has one. Only where [`BackendInfo::statements`] says so. On a
+    /// connection of [`Database::changing_reader`] it may change the table: the reply's rows are then those that it changed,
+    /// and its bytes those that were sent.
     async fn statement(&mut self, _call: &StatementCall<'_>, _sink: &mut dyn Sink) -> Result<Reply, Error> {
         Err(Error::new(Cause::Client, "this backend takes no statements of your own"))
     }
@@ -369,6 +386,10 @@ mod tests {
         assert_eq!(now(Least.drop_owned(&stranger)).unwrap_err().cause, Cause::NotOurs);
         let refused = now(Database::reader(&Least)).err().unwrap();
         assert!(refused.action == Action::Stop && refused.message.contains("only writes"), "{refused}");
+        let refused = now(Least.changing_reader()).err().unwrap();
+        assert!(refused.action == Action::Stop && refused.message.contains("that write"), "{refused}");
+        let statement = Statement::parse("SELECT 1", crate::Language::Sql, false).unwrap();
+        assert!(Least.check_statement(&statement).is_ok() && !INFO.statements_write);
         assert!(INFO.counters.is_empty() && now(Least.counters()).is_err());
         let mut writer = now(Least.writer()).unwrap();
         assert!(now(writer.begin()).is_err() && now(writer.commit()).is_err() && writer.interrupt().is_none());

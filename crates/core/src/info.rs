@@ -1,6 +1,6 @@
 //! What is known of a kind of database before any of it is opened.
 
-use crate::{Capabilities, CounterSource, Layout, Misfit, PromiseLevel, Recipe, Schema, Setting, Variant};
+use crate::{Capabilities, CounterSource, Language, Layout, Misfit, PromiseLevel, Recipe, Schema, Setting, Variant};
 
 /// What is known of a kind of database before any of it is opened: facts, and nothing that has to be asked.
 #[derive(Clone, Debug)]
@@ -30,7 +30,9 @@ pub struct BackendInfo {
     /// The most tags of a device that it stores and finds devices by; 0: none.
     pub most_tags: usize,
     /// The language of the statements that users may write themselves; `None`: it takes none.
-    pub statements: Option<&'static str>,
+    pub statements: Option<Language>,
+    /// Whether such a statement may change the run's table, where a profile says so ([`crate::Database::changing_reader`]).
+    pub statements_write: bool,
     /// Whether its driver takes what a server sends without a limit of its own: what comes is then watched from outside.
     pub unlimited_answers: bool,
     /// Whether the values of two datapoints of equal device and time, where both are kept, come back together as they were sent: not
@@ -62,6 +64,7 @@ impl BackendInfo {
             most_wide_signals: usize::MAX,
             most_tags: 0,
             statements: None,
+            statements_write: false,
             unlimited_answers: false,
             keeps_together: true,
             met: &[],

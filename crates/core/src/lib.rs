@@ -78,7 +78,7 @@ pub use rollup::{Items, Rollup};
 pub use schema::{Schema, SchemaError, Signal, SignalId, ValueType};
 pub use settings::{Setting, SettingError, Settings, closest};
 pub use source::{Due, Left, Next, Source};
-pub use statement::{Parameter, Piece, Statement, StatementCall, StatementError};
+pub use statement::{Language, Parameter, Piece, Statement, StatementCall, StatementError, parameter_of};
 pub use table::{Marker, TableSpec};
 pub use tag::{MAX_TAGS, Tag, TagError, TagId, TagValue, TagValues, Tags};
 pub use target::{Endpoint, Node, Target};

@@ -1,8 +1,53 @@
 //! Statements that users wrote in a database's own language.
 
+mod commands;
+mod metrics;
+mod tokens;
+mod writing;
+
+pub use commands::parameter_of;
+
 use crate::SignalId;
 use serde::{Deserialize, Serialize};
 use std::{fmt, ops::Range};
+use tokens::{Token, Tokens};
+
+/// A language of statements: where parameters stand in a text, and what may be told of it before it is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Language {
+    /// SQL, as each database speaks it.
+    #[default]
+    Sql,
+    /// InfluxDB's, which is like it.
+    InfluxQl,
+    /// MongoDB's commands and pipelines, as JSON.
+    Commands,
+    /// VictoriaMetrics' MetricsQL, which is PromQL and more.
+    MetricsQl,
+}
+
+impl Language {
+    /// Each of them.
+    pub const ALL: [Self; 4] = [Self::Sql, Self::InfluxQl, Self::Commands, Self::MetricsQl];
+
+    /// Its name, for people.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sql => "SQL",
+            Self::InfluxQl => "InfluxQL",
+            Self::Commands => "MongoDB commands and pipelines as JSON",
+            Self::MetricsQl => "MetricsQL",
+        }
+    }
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
 
 /// What stands for something else in a statement, and is drawn for each request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,11 +66,13 @@ pub enum Parameter {
     FromSecond,
     /// Its end in whole seconds since 1970.
     ToSecond,
+    /// How long it is, in the unit of its ends.
+    Window,
 }
 
 impl Parameter {
     /// Each with the name that stands behind a colon, and what it is.
-    pub const ALL: [(Self, &'static str, &'static str); 7] = [
+    pub const ALL: [(Self, &'static str, &'static str); 8] = [
         (Self::Table, "table", "the run's table"),
         (Self::Device, "device", "the device, as the table holds it"),
         (Self::Signal, "signal", "the column of the signal"),
@@ -33,6 +80,7 @@ impl Parameter {
         (Self::To, "to", "its end, which is no part of it"),
         (Self::FromSecond, "from_s", "its beginning in whole seconds since 1970"),
         (Self::ToSecond, "to_s", "its end in whole seconds since 1970"),
+        (Self::Window, "window", "how long it is"),
     ];
 }
 
@@ -52,8 +100,28 @@ pub enum StatementError {
     #[error("there is no parameter :{0}: there are {known} (a colon of the language's own has a blank behind it)", known = known())]
     Parameter(String),
     /// It is not one that reads.
-    #[error("{0:?} does not begin a statement that reads: SELECT, WITH, SHOW or VALUES does")]
+    #[error(
+        "{0:?} does not begin a statement that reads: SELECT, WITH, SHOW or VALUES does (one that changes the run's table is \
+         taken with `writes = true`)"
+    )]
     Begins(String),
+    /// It is to write, and is none of which it can be told that it writes to the run's table alone.
+    #[error(
+        "{0:?} does not begin a statement that changes the run's table and nothing else: INSERT INTO :table, REPLACE INTO :table, \
+         UPDATE :table and DELETE FROM :table do"
+    )]
+    BeginsNoChange(String),
+    /// It is to write, and may touch what is not the run's.
+    #[error(
+        "{0}: with `writes = true` it has to be plain that a statement touches the run's table, :table, and nothing else"
+    )]
+    Elsewhere(String),
+    /// It is to write in a language that is only read.
+    #[error("statements in {0} only read: leave `writes` out")]
+    OnlyReads(&'static str),
+    /// It is no JSON, or none that is a command.
+    #[error("{0}")]
+    NoCommand(String),
     /// `INTO` makes a table, or a file.
     #[error(
         "INTO writes, and a statement reads: it may not even stand in quotation marks, which databases read differently"
@@ -80,22 +148,36 @@ fn known() -> String {
     Parameter::ALL.map(|(_, name, _)| format!(":{name}")).join(", ")
 }
 
-/// A statement that reads, taken apart at its parameters.
+/// A statement, taken apart at its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "Written", into = "Written")]
 pub struct Statement {
     text: String,
-    /// Where each parameter stands, colon included, ascending.
-    parameters: Vec<(Range<usize>, Parameter)>,
+    language: Language,
+    writes: bool,
+    parameters: Parameters,
 }
 
 impl Statement {
-    /// Takes a statement apart. Parameters are found outside of quotation marks and comments. What databases read differently, such as
-    /// where a quotation ends, decides nothing about what may be written: no semicolon but at the end, and no `INTO`, stands anywhere.
+    /// Takes a statement apart, which `writes` or only reads.
     ///
     /// # Errors
-    /// It does not read, or names a parameter that there is none of.
-    pub fn parse(text: &str) -> Result<Self, StatementError> {
+    /// It is not one that reads, or not one that changes the run's table alone; or it names a parameter that there is none of.
+    pub fn parse(text: &str, language: Language, writes: bool) -> Result<Self, StatementError> {
+        let parameters = match (language, writes) {
+            (Language::Sql | Language::InfluxQl, false) => Self::reading(text)?,
+            (Language::Sql, true) => writing::parameters(text)?,
+            (Language::Commands, _) => commands::parameters(text)?,
+            (Language::MetricsQl, false) => metrics::parameters(text)?,
+            (Language::InfluxQl | Language::MetricsQl, true) => return Err(StatementError::OnlyReads(language.name())),
+        };
+        Ok(Self { text: text.into(), language, writes, parameters })
+    }
+
+    /// The parameters of one that reads: they are found outside of quotation marks and comments. What databases read differently,
+    /// such as where a quotation ends, decides nothing about what may be written: no semicolon but at the end, and no `INTO`,
+    /// stands anywhere.
+    fn reading(text: &str) -> Result<Parameters, StatementError> {
         let without_end = text.trim_end().trim_end_matches(';');
         if without_end.contains(';') {
             return Err(StatementError::Several);
@@ -124,7 +206,19 @@ impl Statement {
                 Token::Comment | Token::Word | Token::Other => {}
             }
         }
-        if is_first { Err(StatementError::Begins(String::new())) } else { Ok(Self { text: text.into(), parameters }) }
+        if is_first { Err(StatementError::Begins(String::new())) } else { Ok(parameters) }
+    }
+
+    /// Its language.
+    #[must_use]
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    /// Whether it may change the run's table.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        self.writes
     }
 
     /// Its pieces, in order.
@@ -150,18 +244,31 @@ impl fmt::Display for Statement {
     }
 }
 
-impl From<Statement> for String {
-    fn from(statement: Statement) -> Self {
-        statement.text
+/// A statement as it is kept with a plan.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Written {
+    text: String,
+    #[serde(default)]
+    language: Language,
+    #[serde(default)]
+    writes: bool,
+}
+
+impl From<Statement> for Written {
+    fn from(Statement { text, language, writes, .. }: Statement) -> Self {
+        Self { text, language, writes }
     }
 }
 
-impl TryFrom<String> for Statement {
+impl TryFrom<Written> for Statement {
     type Error = StatementError;
-    fn try_from(text: String) -> Result<Self, StatementError> {
-        Self::parse(&text)
+    fn try_from(Written { text, language, writes }: Written) -> Result<Self, StatementError> {
+        Self::parse(&text, language, writes)
     }
 }
+
+/// Where each parameter stands, colon included, ascending.
+type Parameters = Vec<(Range<usize>, Parameter)>;
 
 /// A statement with what was drawn for a request.
 #[derive(Clone, Copy, Debug)]
@@ -176,6 +283,8 @@ pub struct StatementCall<'a> {
     pub from_ns: i64,
     /// The end of it, which is no part of it.
     pub to_ns: i64,
+    /// From one time of the answer to the next, where the language asks for a course; `None`: at the end of the stretch alone.
+    pub step_ns: Option<u64>,
 }
 
 /// So much of a word is shown that begins what does not read.
@@ -188,74 +297,13 @@ fn parameter(name: &str) -> Result<Parameter, StatementError> {
     found.map(|(parameter, ..)| *parameter).ok_or_else(|| StatementError::Parameter(name.into()))
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Token {
-    Word,
-    Parameter,
-    Comment,
-    Placeholder,
-    Other,
-}
-
-/// The words of a statement, its quotations each as one, without blanks.
-struct Tokens<'a> {
-    text: &'a str,
-    at: usize,
-}
-
-impl Tokens<'_> {
-    /// The end of what begins here and ends with `end`; two of them within a quotation stand for one.
-    fn closed(&self, skip: usize, end: &str, name: &'static str) -> Result<usize, StatementError> {
-        let rest = &self.text[self.at + skip..];
-        rest.find(end).map(|place| self.at + skip + place + end.len()).ok_or(StatementError::Open(name))
-    }
-
-    fn word_end(&self, from: usize) -> usize {
-        let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
-        self.text[from..].find(|c| !is_of_word(c)).map_or(self.text.len(), |length| from + length)
-    }
-
-    fn token(&self, first: char) -> Result<(usize, Token), StatementError> {
-        let rest = &self.text[self.at..];
-        let named = |c: char| c.is_ascii_alphabetic() || c == '_';
-        Ok(match first {
-            '\'' | '"' | '`' => (self.closed(1, rest.get(..1).unwrap_or("'"), "a quotation")?, Token::Other),
-            _ if rest.starts_with("--") => (self.closed(2, "\n", "").unwrap_or(self.text.len()), Token::Comment),
-            _ if rest.starts_with("/*") => (self.closed(2, "*/", "a comment")?, Token::Comment),
-            _ if rest.starts_with("::") => (self.at + 2, Token::Other),
-            ':' if rest[1..].starts_with(named) => (self.word_end(self.at + 1), Token::Parameter),
-            '?' => (self.at + 1, Token::Placeholder),
-            '$' if rest[1..].starts_with(|c: char| c.is_ascii_digit()) => {
-                (self.word_end(self.at + 1), Token::Placeholder)
-            }
-            c if c.is_alphanumeric() || c == '_' => (self.word_end(self.at), Token::Word),
-            c => (self.at + c.len_utf8(), Token::Other),
-        })
-    }
-}
-
-impl Iterator for Tokens<'_> {
-    type Item = Result<(Range<usize>, Token), StatementError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let rest = self.text.get(self.at..)?;
-        let blanks = rest.len() - rest.trim_start().len();
-        self.at += blanks;
-        let first = self.text[self.at..].chars().next()?;
-        let token = self.token(first);
-        let from = self.at;
-        self.at = token.as_ref().map_or(self.text.len(), |(end, _)| *end);
-        Some(token.map(|(end, token)| (from..end, token)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
     fn pieces(text: &str) -> Vec<String> {
-        let statement = Statement::parse(text).unwrap();
+        let statement = Statement::parse(text, Language::Sql, false).unwrap();
         let shown = |piece| match piece {
             Piece::Text(text) => text.to_owned(),
             Piece::Parameter(parameter) => format!("<{parameter:?}>"),
@@ -286,7 +334,7 @@ mod tests {
 
     #[test]
     fn what_does_not_read_is_no_statement() {
-        let refused = |text: &str| Statement::parse(text).unwrap_err();
+        let refused = |text: &str| Statement::parse(text, Language::Sql, false).unwrap_err();
         for text in ["DELETE FROM t", "-- SELECT\ndrop table t", "(SELECT 1)", "", "  /* SELECT */", "COPY t TO 'f'"] {
             assert!(matches!(refused(text), StatementError::Begins(_)), "{text}: {}", refused(text));
         }
@@ -318,14 +366,14 @@ mod tests {
 
     #[test]
     fn what_a_quotation_holds_is_no_parameter() {
-        assert!(Statement::parse("SELECT ':x', \"?\", `$1` FROM t;").is_ok());
+        assert!(Statement::parse("SELECT ':x', \"?\", `$1` FROM t;", Language::Sql, false).is_ok());
     }
 
     proptest! {
         /// Whatever is written: no panic, and the pieces are the whole.
         #[test]
         fn pieces_are_the_whole(text in "(SELECT )?[a-z:;'\"`*/ \\-éß\n]{0,40}") {
-            if let Ok(statement) = Statement::parse(&text) {
+            if let Ok(statement) = Statement::parse(&text, Language::Sql, false) {
                 let whole: String = statement
                     .pieces()
                     .map(|piece| match piece {

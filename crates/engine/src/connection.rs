@@ -10,6 +10,8 @@ pub enum Role {
     Writes,
     /// They read.
     Reads,
+    /// They send users' statements that may change what is stored.
+    Changes,
 }
 
 /// A connection of one of the two kinds.
@@ -26,6 +28,7 @@ impl Connection {
         match role {
             Role::Writes => database.writer().await.map(Self::Writer),
             Role::Reads => database.reader().await.map(Self::Reader),
+            Role::Changes => database.changing_reader().await.map(Self::Reader),
         }
     }
 

@@ -142,6 +142,12 @@ impl Plan {
         !self.groups.iter().all(GroupPlan::reads)
     }
 
+    /// Whether users' statements may change what is stored: then what is stored cannot be held against what was sent.
+    #[must_use]
+    pub fn changes(&self) -> bool {
+        self.groups.iter().any(GroupPlan::changes)
+    }
+
     /// The connections of all groups: so many operations can be under way.
     #[must_use]
     pub fn connections(&self) -> u64 {
@@ -279,7 +285,10 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         layout,
         schema,
         devices,
-        marker: Marker { run_id: run_id.clone(), fingerprint: fingerprint(&profile, layout, &phases, &settings) },
+        marker: Marker {
+            run_id: run_id.clone(),
+            fingerprint: fingerprint(&profile, layout, &phases, &settings, &run_id),
+        },
     };
     let scenario = scenario::scenario(&profile, &phases, backend, &settings, &target)
         .map_err(|(key, message)| fail(&key, message))?;
@@ -300,6 +309,13 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
     let mut remarks = check::remarks(&profile, backend, open.target.insecure);
     remarks.extend(of_state);
     remarks.extend(dataset.remark().map(Into::into));
+    remarks.extend(groups.iter().filter(|group| group.changes()).map(|group| {
+        format!(
+            "statements of group {} change what is stored: it is not held against what was acknowledged, neither counted nor read \
+             back, and what is read is not compared with the truth",
+            group.name
+        )
+    }));
     let mut plan = Plan {
         run_id,
         seed,
@@ -348,14 +364,17 @@ fn table_name(profile: &Profile) -> Result<Name, String> {
 }
 
 /// A digest of what decides which data a table holds, and how: the settings say which indexes it has.
-fn fingerprint(profile: &Profile, layout: Layout, phases: &PhasesPlan, settings: &Settings) -> String {
+/// What users' statements have changed is no other run's history.
+fn fingerprint(profile: &Profile, layout: Layout, phases: &PhasesPlan, settings: &Settings, run_id: &str) -> String {
     use sha2::{Digest, Sha256};
     let dataset = serde_json::to_string(&profile.dataset).unwrap_or_default();
     let (seed, origin, devices) = (profile.seed, &profile.origin, devices::all(profile));
     let (preload, of_devices) = (phases.preload, phases.preload_devices);
     let settings = serde_json::to_string(settings).unwrap_or_default();
+    let changes = profile.groups.iter().flat_map(|group| &group.operations).any(|operation| operation.writes);
+    let changed_by = if changes { format!("\n{run_id}") } else { String::new() };
     let identity = format!(
-        "{}\n{seed}\n{origin}\n{dataset}\n{layout}\n{devices}\n{preload}\n{of_devices}\n{settings}",
+        "{}\n{seed}\n{origin}\n{dataset}\n{layout}\n{devices}\n{preload}\n{of_devices}\n{settings}{changed_by}",
         profile.name
     );
     let digest = Sha256::digest(identity.as_bytes());

@@ -53,6 +53,12 @@ pub struct ReadCounts {
     pub with_rows: u64,
     /// From the sends of these to their first rows, together, in nanoseconds.
     pub first_rows_ns: u64,
+    /// Requests that were users' statements that write.
+    #[serde(default)]
+    pub changes: u64,
+    /// Rows that these changed.
+    #[serde(default)]
+    pub rows_changed: u64,
 }
 
 impl Slice {
@@ -134,6 +140,8 @@ impl ReadCounts {
         self.no_cycles += other.no_cycles;
         self.with_rows += other.with_rows;
         self.first_rows_ns += other.first_rows_ns;
+        self.changes += other.changes;
+        self.rows_changed += other.rows_changed;
     }
 }
 

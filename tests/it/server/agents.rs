@@ -2,7 +2,7 @@
 
 mod admission;
 mod attacker;
-mod broker;
+pub mod broker;
 mod credentials;
 mod groups;
 mod losses;

@@ -6,13 +6,27 @@ use crate::server::{
 };
 use std::fs;
 
-const BACKENDS: [&str; 7] = ["sqlite", "postgres", "mariadb", "mysql", "questdb", "clickhouse", "influxdb"];
+mod agents;
+mod refused;
+mod writing;
 
-/// The profile of the page that tells of them.
-fn of_the_page() -> String {
+/// Those of the page; VictoriaMetrics stores no texts, and its dataset has one.
+const BACKENDS: [&str; 8] = ["sqlite", "postgres", "mariadb", "mysql", "questdb", "clickhouse", "influxdb", "mongodb"];
+
+/// The profiles of the page that tells of them: what reads, and what writes.
+fn profiles_of_the_page() -> [String; 2] {
     let page = fs::read_to_string("docs/howto/statements.md").unwrap();
-    let profile = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    profile.to_owned()
+    let blocks: Vec<_> = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    [blocks[0], blocks[blocks.len() - 1]].map(ToOwned::to_owned)
+}
+
+fn of_the_page() -> String {
+    let [reads, _] = profiles_of_the_page();
+    reads
+}
+
+fn is_there(backend: &&str) -> bool {
+    *backend == "sqlite" || is_here(backend)
 }
 
 /// The same with one statement for every backend, of whose answer this is expected.
@@ -20,7 +34,7 @@ fn with_statement(statement: &str, expected: &str) -> String {
     let page = of_the_page().replace("expect = { figure = \"mean\" }", expected);
     let (before, rest) = page.split_once("[groups.operations.statement]").unwrap();
     let (_, phases) = rest.split_once("[phases]").unwrap();
-    format!("{before}statement = \"{statement}\"\n[phases]{phases}")
+    format!("{before}statement = '''{statement}'''\n[phases]{phases}")
 }
 
 fn run(place: &Place, backend: &str, profile: &str, more: &[&str]) -> Ended {
@@ -33,7 +47,7 @@ fn run(place: &Place, backend: &str, profile: &str, more: &[&str]) -> Ended {
 
 #[test]
 fn the_answers_of_the_page_are_the_truth() {
-    for backend in BACKENDS.into_iter().filter(|backend| *backend == "sqlite" || is_here(backend)) {
+    for backend in BACKENDS.into_iter().filter(is_there) {
         let place = Place::new();
         let ended = run(&place, backend, &of_the_page(), &[]);
         ended.assert_sound(backend);
@@ -90,67 +104,94 @@ fn mariadb_and_mysql_say_that_such_a_connection_changes_nothing() {
     }
 }
 
+/// The profile of the page with signals of one type, of which a third of the time is missing, and with another figure.
+fn of_numbers(value_type: &str, sql: &str, figure: &str) -> String {
+    let signals = format!(
+        "name = \"custom\"\ngaps = {{ share = 0.3, length = \"9m\" }}\n[[dataset.signals]]\nname = \"v\"\nshape = \"uniform\"\nmin = -500\nmax = 1000\ntype = \"{value_type}\""
+    );
+    let page = of_the_page().replace("name = \"compressor\"", &signals);
+    let page = page.replace("interval = \"1s\"\n", "").replace("[\"data_nw_*\", \"data_rpm\"]", "[\"v\"]");
+    let influx = if sql == "avg" { "mean" } else { sql };
+    let page = page.replace("avg(", &format!("{sql}(")).replace("mean(", &format!("{influx}("));
+    let page = page.replace("$avg", &format!("${sql}")).replace("figure = \"mean\"", &format!("figure = \"{figure}\""));
+    let victoria = format!("victoriametrics = \"{sql}_over_time(:signal{{device=:device}}[:window])\"");
+    page.replace("[groups.operations.statement]", &format!("[groups.operations.statement]\n{victoria}"))
+}
+
 /// The arithmetic of each database: means of whole numbers with four decimals, sums of 32-bit numbers.
 #[test]
 fn figures_of_whole_and_of_32_bit_numbers_are_right_within_what_a_database_gives() {
-    let signals = |kind: &str| {
-        format!(
-            "name = \"custom\"\ngaps = {{ share = 0.3, length = \"9m\" }}\n[[dataset.signals]]\nname = \"v\"\nshape = \"uniform\"\nmin = -500\nmax = 1000\ntype = \"{kind}\""
-        )
-    };
-    for backend in BACKENDS.into_iter().filter(|backend| *backend == "sqlite" || is_here(backend)) {
+    for backend in BACKENDS.into_iter().chain(["victoriametrics"]).filter(is_there) {
         for (kind, sql, figure) in [("i64", "avg", "mean"), ("f32", "sum", "sum")] {
             if (backend, sql) == ("clickhouse", "sum") {
                 // It gives 0 for the sum of nothing, as a window in a gap has.
                 continue;
             }
             let place = Place::new();
-            let page = of_the_page().replace("name = \"compressor\"", &signals(kind));
-            let page = page.replace("interval = \"1s\"\n", "").replace("[\"data_nw_*\", \"data_rpm\"]", "[\"v\"]");
-            let influx = if sql == "avg" { "mean" } else { sql };
-            let page = page.replace("avg(", &format!("{sql}(")).replace("mean(", &format!("{influx}("));
-            let page = page.replace("figure = \"mean\"", &format!("figure = \"{figure}\""));
-            let ended = run(&place, backend, &page, &[]);
+            let ended = run(&place, backend, &of_numbers(kind, sql, figure), &[]);
             ended.assert_sound(&format!("{backend} {sql} of {kind}: {:#}", ended.document["answers"]));
             assert_eq!(ended.count("/answers/right"), 60, "{backend} {sql} of {kind}");
         }
     }
 }
 
+/// One query for VictoriaMetrics, of one signal without gaps.
+fn with_query(query: &str, expected: &str) -> String {
+    let profile = of_numbers("f64", "avg", "mean").replace("gaps = { share = 0.3, length = \"9m\" }\n", "");
+    let (before, rest) = profile.split_once("[groups.operations.statement]").unwrap();
+    let (_, phases) = rest.split_once("[phases]").unwrap();
+    let before = before.replace("expect = { figure = \"mean\" }", expected);
+    format!("{before}statement = '''{query}'''\n[phases]{phases}")
+}
+
+/// A point each minute of five.
 #[test]
-fn what_is_no_statement_is_refused_with_its_key() {
+fn a_range_query_has_a_row_for_each_point_of_each_series() {
+    if !is_here("victoriametrics") {
+        return;
+    }
     let place = Place::new();
-    let page = of_the_page();
-    let of = "SELECT avg(:signal) FROM :table WHERE device = :device AND ts >= :from AND ts < :to";
-    for (backend, by, says) in [
-        ("sqlite", "DROP TABLE :table", "does not begin a statement that reads"),
-        ("sqlite", "SELECT :until", "there is no parameter :until"),
-        ("sqlite", "SELECT avg(:signal) FROM :table WHERE ts >= :from AND ts < :to", "what :device stands for"),
-        ("mariadb", "SELECT 1 # ' INTO OUTFILE '/tmp/x' # '", "INTO writes"),
-        ("sqlite:document", of, "has no column of a signal"),
-        ("memory", of, "takes no statements of your own"),
-    ] {
-        let file = place.root().join("means.toml");
-        fs::write(&file, page.replace(of, by)).unwrap();
-        let (code, _, err) = place.call(&["run", "-p", file.to_str().unwrap(), "-b", backend]);
-        assert!(code == 2 && err.contains(says) && err.contains("means.toml"), "{backend} {by}: {code} {err}");
+    let statement = "last_over_time(:signal{device=:device}[1m])";
+    let profile = with_query(statement, "expect = { rows = 5 }\nwidth = \"1m\"");
+    let ended = run(&place, "victoriametrics", &profile, &[]);
+    ended.assert_sound(&format!("{:#}", ended.document["answers"]));
+    assert_eq!(ended.count("/answers/right"), 60, "{:#}", ended.document["answers"]);
+    place.assert_nothing_is_left();
+}
+
+/// What marks the run's series is one itself, and is not among them: a query for it is asked as one for all series is.
+#[test]
+fn a_query_sees_no_series_but_the_runs_own() {
+    if !is_here("victoriametrics") {
+        return;
     }
-    for (of, by, says) in [
-        ("window = \"5m\"", "window = \"0s\"", "longer than 0"),
-        ("kind = \"statement\"", "kind = \"read_signal\"", "only a statement has it"),
-        ("[\"data_nw_*\", \"data_rpm\"]", "[\"record_id\", \"data_rpm\"]", "not all of them are numbers"),
+    for (query, rows) in [
+        (r#"count_over_time({__name__=~".+", iotbench_table=""}[10y] @ 2000000000)"#, 0),
+        (r#"count(count_over_time({__name__=~".+"}[10y] @ 2000000000)) == 20"#, 1),
     ] {
-        let file = place.root().join("means.toml");
-        fs::write(&file, page.replace(of, by)).unwrap();
-        let (code, _, err) = place.call(&["run", "-p", file.to_str().unwrap(), "-b", "sqlite"]);
-        assert!(code == 2 && err.contains(says) && err.contains("means.toml"), "{by}: {code} {err}");
+        let place = Place::new();
+        let expected = format!("expect = {{ rows = {rows} }}");
+        let ended = run(&place, "victoriametrics", &with_query(query, &expected), &[]);
+        ended.assert_sound(&format!("{query}: {:#}", ended.document["answers"]));
+        assert_eq!(ended.count("/answers/right"), 60, "{query}: {:#}", ended.document["answers"]);
+        place.assert_nothing_is_left();
     }
-    let one_device = page.replace("devices = 20", "devices = 1");
-    let file = place.root().join("one.toml");
-    fs::write(&file, one_device).unwrap();
-    let (code, _, err) = place.call(&["run", "-p", file.to_str().unwrap(), "-b", "sqlite"]);
-    assert!(code == 2 && err.contains("leave :device out"), "{code} {err}");
-    fs::write(&file, &page).unwrap();
-    let (code, _, err) = place.call(&["run", "-p", file.to_str().unwrap(), "-b", "sqlite", "--agents", "2"]);
-    assert!(code == 2 && err.contains("agents"), "{code} {err}");
+}
+
+/// A command beside a pipeline, and each row of it, also such as come in several batches.
+#[test]
+fn a_find_has_a_row_for_each_document() {
+    if !is_here("mongodb") {
+        return;
+    }
+    for layout in ["document", "wide"] {
+        let place = Place::new();
+        let within = r#"{"device": ":device", "time": {"$gte": ":from", "$lt": ":to"}}"#;
+        let find = format!(r#"{{"find": ":table", "filter": {within}, "batchSize": 7}}"#);
+        let profile = with_statement(&find, "expect = { rows = 300 }");
+        let ended = run(&place, &format!("mongodb:{layout}"), &profile, &[]);
+        ended.assert_sound(&format!("{layout}: {:#}", ended.document["answers"]));
+        assert_eq!(ended.count("/answers/right"), 60, "{layout}: {:#}", ended.document["answers"]);
+        place.assert_nothing_is_left();
+    }
 }

@@ -16,8 +16,8 @@ mod sql;
 use config::{Config, SETTINGS};
 use database::ClickHouseDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS, OpenRequest,
-    PromiseLevel, SettingError, TimeUnit,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout, MAX_TAGS,
+    OpenRequest, PromiseLevel, SettingError, TimeUnit,
 };
 use marker::FLAG;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ static INFO: BackendInfo = BackendInfo {
     most_tags: MAX_TAGS,
     met: &["18.16.1"],
     writes_by: "RowBinary over HTTP",
-    statements: Some("SQL"),
+    statements: Some(Language::Sql),
     counters: counters::SOURCES,
     ..BackendInfo::new("clickhouse", "ClickHouse: MergeTree, RowBinary over HTTP, read by SQL", CAPABILITIES)
 };

@@ -24,8 +24,8 @@ use async_trait::async_trait;
 use config::{Config, SETTINGS, Transport};
 use database::InfluxDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Layout, MAX_TAGS,
-    OpenRequest, Opens, PromiseLevel, SettingError, Settings, Target, TimeUnit,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Language, Layout,
+    MAX_TAGS, OpenRequest, Opens, PromiseLevel, SettingError, Settings, Target, TimeUnit,
 };
 use marker::MARKER;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ static INFO: BackendInfo = BackendInfo {
     most_tags: MAX_TAGS,
     met: &["1.6.7"],
     writes_by: "line protocol over HTTP, over UDP",
-    statements: Some("InfluxQL"),
+    statements: Some(Language::InfluxQl),
     ..BackendInfo::new("influxdb", "InfluxDB 1.x: line protocol over HTTP or UDP", CAPABILITIES)
 };
 

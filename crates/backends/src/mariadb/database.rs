@@ -158,6 +158,10 @@ impl Database for MariaDbDatabase {
     async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
         Ok(Box::new(self.open_reader().await?))
     }
+
+    async fn changing_reader(&self) -> Result<Box<dyn Reader>, Error> {
+        Ok(Box::new(self.open_reader().await?.that_changes()))
+    }
 }
 
 /// The size of the table's file, if the server keeps one for it and lets us see it. MariaDB and MySQL name the view

@@ -23,8 +23,8 @@ use address::{Address, DEFAULT_PORT, PASSWORD_VARIABLE, Secret};
 use config::{Config, SETTINGS};
 use database::MariaDbDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS, OpenRequest,
-    PromiseLevel, SettingError, TimeUnit, ValueType,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout, MAX_TAGS,
+    OpenRequest, PromiseLevel, SettingError, TimeUnit, ValueType,
 };
 pub use mysql::MySql;
 use server::Server;
@@ -70,7 +70,8 @@ const INFO: BackendInfo = BackendInfo {
     most_tags: MAX_TAGS,
     met: &["10.11.19"],
     writes_by: "prepared INSERT of many rows",
-    statements: Some("SQL"),
+    statements: Some(Language::Sql),
+    statements_write: true,
     counters: counters::SOURCES,
     ..BackendInfo::new("mariadb", "MariaDB with InnoDB or MyRocks, and MySQL", CAPABILITIES)
 };

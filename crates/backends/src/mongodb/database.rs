@@ -9,7 +9,7 @@ use super::{
     layout::Table,
     ownership::{self as own, Collections},
     read::MongoReader,
-    write::MongoWriter,
+    write::{MongoWriter, said_besides},
 };
 use async_trait::async_trait;
 use iotbench_backend_kit::{changes::Changes, ownership};
@@ -124,5 +124,11 @@ impl Database for MongoDatabase {
 
     async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
         Ok(Box::new(self.open_reader(&self.clients.database().await?)))
+    }
+
+    async fn changing_reader(&self) -> Result<Box<dyn Reader>, Error> {
+        let database = self.clients.database().await?;
+        let besides = said_besides(&database, &self.table, &self.config).await?;
+        Ok(Box::new(self.open_reader(&database).that_changes(besides)))
     }
 }

@@ -18,6 +18,7 @@ mod read;
 mod recipe;
 mod replica_set;
 mod shards;
+mod statement;
 mod time;
 mod write;
 
@@ -27,8 +28,8 @@ use clients::Clients;
 use config::{Config, SETTINGS};
 use database::MongoDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Layout, MAX_TAGS,
-    OpenRequest, Opens, Recipe, SettingError, Settings, TableSpec, Target, TimeUnit,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Language, Layout,
+    MAX_TAGS, OpenRequest, Opens, Recipe, SettingError, Settings, Statement, TableSpec, Target, TimeUnit,
 };
 use layout::Table;
 use std::sync::Arc;
@@ -60,6 +61,8 @@ static INFO: BackendInfo = BackendInfo {
     plain_text: Some(("tls", "false")),
     unlimited_answers: true,
     most_tags: MAX_TAGS,
+    statements: Some(Language::Commands),
+    statements_write: true,
     met: &["6.0.5"],
     writes_by: "unordered insert of raw documents",
     counters: counters::SOURCES,
@@ -95,6 +98,10 @@ impl Backend for MongoDb {
     fn opens(&self, target: &Target, settings: &Settings) -> Result<Opens, SettingError> {
         let address = Address::of(target, &Config::new(settings)?, &|_| None)?;
         address.opens(Opens::of(target, settings, INFO.default_port))
+    }
+
+    fn check_statement(&self, statement: &Statement) -> Result<(), String> {
+        statement::command(statement).map(drop)
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

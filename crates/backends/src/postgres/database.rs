@@ -155,4 +155,8 @@ impl Database for PostgresDatabase {
     async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
         Ok(Box::new(self.open_reader().await?))
     }
+
+    async fn changing_reader(&self) -> Result<Box<dyn Reader>, Error> {
+        Ok(Box::new(self.open_reader().await?.that_changes()))
+    }
 }

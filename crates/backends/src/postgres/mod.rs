@@ -27,8 +27,8 @@ use config::{Config, Division, SETTINGS};
 use connector::Connector;
 use database::PostgresDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Layout, MAX_TAGS,
-    OpenRequest, PromiseLevel, Recipe, SettingError, Settings, TableSpec, Target, TimeUnit, ValueType,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Language, Layout,
+    MAX_TAGS, OpenRequest, PromiseLevel, Recipe, SettingError, Settings, TableSpec, Target, TimeUnit, ValueType,
 };
 use layout::Table;
 use std::sync::Arc;
@@ -75,7 +75,8 @@ static INFO: BackendInfo = BackendInfo {
     most_tags: MAX_TAGS,
     met: &["15.18"],
     writes_by: "prepared INSERT of many rows, arrays (unnest), binary COPY",
-    statements: Some("SQL"),
+    statements: Some(Language::Sql),
+    statements_write: true,
     counters: counters::SOURCES,
     ..BackendInfo::new(
         "postgres",

@@ -16,8 +16,8 @@ mod write;
 use config::{Config, SETTINGS};
 use database::QuestDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS, OpenRequest,
-    PromiseLevel, SettingError, TimeUnit, ValueType,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout, MAX_TAGS,
+    OpenRequest, PromiseLevel, SettingError, TimeUnit, ValueType,
 };
 use marker::{FLAG, MARKER};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ static INFO: BackendInfo = BackendInfo {
     most_tags: MAX_TAGS,
     met: &["9.3.4"],
     writes_by: "line protocol over HTTP",
-    statements: Some("SQL"),
+    statements: Some(Language::Sql),
     counters: counters::SOURCES,
     ..BackendInfo::new("questdb", "QuestDB: line protocol over HTTP, read by SQL", CAPABILITIES)
 };

@@ -103,6 +103,10 @@ impl Database for SqliteDatabase {
     async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
         Ok(Box::new(self.open_reader()?))
     }
+
+    async fn changing_reader(&self) -> Result<Box<dyn Reader>, Error> {
+        Ok(Box::new(SqliteReader::that_changes(self.file.connect()?, Arc::clone(&self.table))?))
+    }
 }
 
 /// The version, and the settings that hold on a connection like those that write, read back.

@@ -17,8 +17,8 @@ use config::{Config, SETTINGS, file_of};
 use database::SqliteDatabase;
 use file::DatabaseFile;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS, OpenRequest,
-    PromiseLevel, SettingError, TimeUnit, ValueType,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout, MAX_TAGS,
+    OpenRequest, PromiseLevel, SettingError, TimeUnit, ValueType,
 };
 use marker::MARKER_TABLE;
 use std::sync::Arc;
@@ -59,7 +59,8 @@ static INFO: BackendInfo = BackendInfo {
     most_tags: MAX_TAGS,
     met: &["3.51.3"],
     writes_by: "a prepared INSERT a record, a transaction a batch",
-    statements: Some("SQL"),
+    statements: Some(Language::Sql),
+    statements_write: true,
     ..BackendInfo::new("sqlite", "SQLite in a file, embedded: nothing to install", CAPABILITIES)
 };
 

@@ -92,6 +92,30 @@ fn parsed(number: &str) -> Result<f64, Error> {
     number.parse().map_err(|_| improper(&format!("{number:?} stands where a number should")))
 }
 
+/// What a query of a user's own is answered with.
+pub(crate) enum Rows {
+    /// Of each series one figure.
+    Figures(Vec<Figure>),
+    /// Of each series some.
+    Steps(Vec<Steps>),
+    /// A number that is no series', or a text.
+    One(Option<f64>),
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "resultType", content = "result", rename_all = "lowercase")]
+enum OfAnyType {
+    Vector(Vec<Figure>),
+    Matrix(Vec<Steps>),
+    Scalar((f64, String)),
+    String((f64, String)),
+}
+
+#[derive(Deserialize)]
+struct AnyAnswer {
+    data: OfAnyType,
+}
+
 /// What questions about figures are answered with.
 #[derive(Deserialize)]
 struct Answer<T> {
@@ -215,6 +239,38 @@ impl Client {
         // Without a cache the server leaves the times as they are.
         let fields = [("query", expression), ("start", &start), ("end", &end), ("step", &step), ("nocache", "1")];
         self.answer("/api/v1/query_range", &fields).await
+    }
+
+    /// What a query gives of the series that are chosen, and the bytes of the answer: at the end of a stretch of time, or every step
+    /// from its beginning on.
+    pub(crate) async fn rows(
+        &mut self,
+        query: &str,
+        chosen: &str,
+        span: Millis,
+        step_ms: Option<i64>,
+    ) -> Result<(Rows, u64), Error> {
+        let (start, end) = (time_text(span.first), time_text(span.last));
+        let step = step_ms.map(|ms| format!("{ms}ms"));
+        let mut fields = vec![("query", query), ("extra_filters[]", chosen), ("nocache", "1")];
+        let path = match &step {
+            Some(step) => {
+                fields.extend([("start", &*start), ("end", &*end), ("step", &**step)]);
+                "/api/v1/query_range"
+            }
+            None => {
+                fields.push(("time", &end));
+                "/api/v1/query"
+            }
+        };
+        let text = self.form(path, &fields).await?;
+        let answer: AnyAnswer = serde_json::from_slice(&text).map_err(|e| improper(&e))?;
+        let rows = match answer.data {
+            OfAnyType::Vector(figures) => Rows::Figures(figures),
+            OfAnyType::Matrix(series) => Rows::Steps(series),
+            OfAnyType::Scalar((_, text)) | OfAnyType::String((_, text)) => Rows::One(text.parse().ok()),
+        };
+        Ok((rows, text.len() as u64))
     }
 
     async fn answer<T: DeserializeOwned>(

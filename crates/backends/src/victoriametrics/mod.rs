@@ -17,7 +17,7 @@ use config::{Config, SETTINGS};
 use database::VictoriaDatabase;
 use facts::MAX_SECONDS_IN_MEMORY;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout, OpenRequest,
     PromiseLevel, SettingError, TimeUnit, ValueType,
 };
 use marker::{FLAG, MARKER};
@@ -68,6 +68,7 @@ static INFO: BackendInfo = BackendInfo {
     recipe: Some(&recipe::RECIPE),
     most_tags: MOST_LABELS - OWN_LABELS,
     keeps_together: false,
+    statements: Some(Language::MetricsQl),
     met: &["1.79.5"],
     writes_by: "line protocol over HTTP",
     ..BackendInfo::new(

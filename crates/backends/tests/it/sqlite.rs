@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod devices;
+mod statements;
 
 use iotbench_backends::BACKENDS;
 use iotbench_core::{

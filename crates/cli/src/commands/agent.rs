@@ -49,6 +49,10 @@ pub(crate) struct AgentArguments {
     /// A folder with files that runs may have it read (recordings, certificates, files of passwords, process numbers); repeatable
     #[arg(long, env = "IOTBENCH_ALLOW_DIR", value_delimiter = ',', value_name = "DIR")]
     allow_dir: Vec<PathBuf>,
+    /// Take runs with statements that a user wrote (docs/howto/statements.md): they ask the databases of --allow-target for whatever the
+    /// accounts that it has may ask
+    #[arg(long, env = "IOTBENCH_ALLOW_STATEMENTS", value_parser = FalseyValueParser::new())]
+    allow_statements: bool,
     /// Take a NATS server in clear text (nats://) on another machine: whoever sees that network reads passwords and data
     #[arg(long, env = "IOTBENCH_INSECURE", value_parser = FalseyValueParser::new())]
     insecure: bool,
@@ -122,7 +126,7 @@ fn allowed(arguments: &AgentArguments) -> Result<Allowed, SessionError> {
     if arguments.of_a_run {
         return Ok(Allowed::everything());
     }
-    Ok(Allowed::only(&arguments.allow_dir, arguments.allow_target.clone())?)
+    Ok(Allowed::only(&arguments.allow_dir, arguments.allow_target.clone(), arguments.allow_statements)?)
 }
 
 /// The machine's name, with - for what no agent's name may have.

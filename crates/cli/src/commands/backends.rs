@@ -105,7 +105,8 @@ fn details(backend: &BackendInfo) -> String {
     abilities.push(["  versions met".into(), backend.met_in_words()]);
     let writes_by = (!backend.writes_by.is_empty()).then(|| ["  written by".into(), backend.writes_by.to_owned()]);
     abilities.extend(writes_by);
-    let statements = backend.statements.map_or("none".into(), |language| format!("in {language}"));
+    let writes = if backend.statements_write { ", also such as write" } else { "" };
+    let statements = backend.statements.map_or("none".into(), |language| format!("in {language}{writes}"));
     abilities.push(["  statements of your own".into(), statements]);
     text.push_str(&columns(&abilities));
     if let Some(recipe) = backend.recipe {

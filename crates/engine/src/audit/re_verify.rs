@@ -34,7 +34,7 @@ pub enum ReVerifyError {
     /// The data cannot be made again.
     #[error("the run's data cannot be made again: {0}")]
     Data(String),
-    /// What the run wrote is not there.
+    /// What the run wrote is not there any more.
     #[error("{0}")]
     Gone(String),
     /// There is something else in its place.
@@ -91,6 +91,10 @@ pub fn re_verify(
     scope: AuditScope,
     stops: &(dyn Fn() -> bool + Sync),
 ) -> Result<ReVerified, ReVerifyError> {
+    if planned.plan.changes() {
+        let message = "its statements changed what it wrote (writes = true): nothing tells what should be stored";
+        return Err(ReVerifyError::Gone(message.into()));
+    }
     let summary = ledger.summary()?;
     let once = SentOnce::of(planned, ledger, backend).map_err(ReVerifyError::Target)?;
     let database = backend.open(planned.open.clone()).map_err(|e| ReVerifyError::Data(e.to_string()))?;

@@ -4,7 +4,6 @@ use super::{LoadLoop, account::outcome_of};
 use crate::{
     lane::{Lane, Work, read},
     read::{Answered, Ask, Asker, Draw},
-    slice::ReadCounts,
     verify::Witness,
 };
 use iotbench_core::{Action, Error};
@@ -49,9 +48,7 @@ impl LoadLoop {
         let kept = lane.exchange.inquiry.kept.take();
         let payload = match &result {
             Ok(answered) => {
-                let Answered { requests, by_client, cycles, no_cycles, with_rows, first_rows_ns, .. } = *answered;
-                let counts = ReadCounts { requests, by_client, cycles, no_cycles, with_rows, first_rows_ns };
-                self.slice.reads.merge(counts);
+                self.slice.reads.merge(answered.counts);
                 if let (Some(kept), Some(reading)) = (kept, &self.parts.reading) {
                     reading.witness.tell(kept);
                 }

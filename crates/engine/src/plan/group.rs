@@ -96,6 +96,12 @@ impl GroupPlan {
         operation.question().map(|question| format!("{question}{}", self.draw))
     }
 
+    /// Whether they are users' statements that may change what is stored; then all operations are.
+    #[must_use]
+    pub fn changes(&self) -> bool {
+        self.operation.changes()
+    }
+
     /// Whether they read; then all operations do.
     #[must_use]
     pub fn reads(&self) -> bool {

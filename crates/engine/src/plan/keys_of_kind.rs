@@ -39,7 +39,7 @@ fn of(kind: OperationKind) -> &'static [&'static str] {
         OperationKind::TimeWeightedMean => &["signals", "devices", "window"],
         OperationKind::Differences => &["signals", "devices", "window", "per"],
         OperationKind::Dashboard => &["signals", "window"],
-        OperationKind::Statement => &["signals", "window"],
+        OperationKind::Statement => &["signals", "window", "width"],
         OperationKind::Write => &["devices", "datapoints"],
     }
 }

@@ -79,6 +79,12 @@ impl OperationPlan {
         }
     }
 
+    /// Whether it is a user's statement that may change what is stored.
+    #[must_use]
+    pub fn changes(&self) -> bool {
+        matches!(self.question(), Some(Question::Statement(own)) if own.statement.writes())
+    }
+
     /// Whether it is nothing but one request: then what is measured of the operation is measured of the request.
     #[must_use]
     pub fn is_one_request(&self) -> bool {
@@ -128,8 +134,14 @@ pub(super) fn plans(
     let one = |(j, config): (usize, &OperationConfig)| {
         let is_statement = config.kind == OperationKind::Statement;
         let has_statement = !config.statement.is_none();
-        if !is_statement && (has_statement || !config.expect.is_none()) {
-            let key = if has_statement { "statement" } else { "expect" };
+        if !is_statement && (has_statement || config.writes || !config.expect.is_none()) {
+            let key = if has_statement {
+                "statement"
+            } else if config.writes {
+                "writes"
+            } else {
+                "expect"
+            };
             return Err((format!("operations.{j}.{key}"), format!("kind is {}: only a statement has it", config.kind)));
         }
         keys_of_kind::check(config).map_err(|(key, message)| (format!("operations.{j}.{key}"), message))?;
@@ -293,6 +305,13 @@ fn agree(plans: &[OperationPlan], load: &Load) -> Result<(), (usize, &'static st
         }
         if plan.devices != first.devices {
             return Err((j, "devices", "the operations of a group are over equally many devices"));
+        }
+        if plan.changes() != first.changes() {
+            return Err((
+                j,
+                "writes",
+                "statements that write have connections of their own: put them into a group of their own",
+            ));
         }
         if plans.iter().take(j).any(|other| other.name == plan.name) {
             return Err((j, "name", "another operation of the group is called so: give it a name"));

@@ -33,12 +33,6 @@ pub enum PartsError {
         /// Whose.
         group: String,
     },
-    /// What a user wrote could make an agent's machine do what its owner did not allow.
-    #[error("group {group:?}: statements of your own are not given to agents; leave --agents out")]
-    Statements {
-        /// Whose.
-        group: String,
-    },
     /// Each part needs a connection for each group.
     #[error(
         "group {group:?} has {connections} connections, and each of {parts} parts needs one: set connections to at \
@@ -83,9 +77,6 @@ impl Plan {
     fn check(&self, parts: u32) -> Result<(), PartsError> {
         if parts == 0 {
             return Err(PartsError::None);
-        }
-        if let Some(group) = self.with_statements() {
-            return Err(PartsError::Statements { group: group.name.clone() });
         }
         let writes_in_sessions = |group: &&GroupPlan| matches!(group.load, Load::PartlyOpen { .. }) && !group.reads();
         if let Some(group) = self.groups.iter().find(writes_in_sessions).filter(|_| parts > 1) {

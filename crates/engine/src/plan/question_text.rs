@@ -88,7 +88,10 @@ impl fmt::Display for Question {
                 let window = Span(Duration::from_nanos(*window_ns));
                 write!(f, "last, least, mean and greatest of {} over the newest {window}", counted(signals))
             }
-            Self::Statement(own) => write!(f, "what you wrote, over {}", Span(Duration::from_nanos(own.window_ns))),
+            Self::Statement(own) => {
+                let writes = if own.statement.writes() { ", which writes" } else { "" };
+                write!(f, "what you wrote{writes}, over {}", Span(Duration::from_nanos(own.window_ns)))
+            }
         }
     }
 }

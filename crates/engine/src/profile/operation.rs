@@ -207,7 +207,7 @@ impl Default for StatementText {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
-    /// It has so many rows.
+    /// It has so many rows; of one that writes, it changes so many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<Count>,
     /// The first number of its only row is this figure of the signal of the device over the window.
@@ -309,6 +309,7 @@ pub struct OperationConfig {
     #[serde(default, skip_serializing_if = "is_false")]
     pub descending: bool,
     /// Time buckets: how long each is, beginning at multiples of that since the Unix epoch; `auto`: a tenth of `window`.
+    /// Statement in MetricsQL: from one time of a range query to the next; `auto`: an instant query at the window's end.
     #[serde(default)]
     pub width: Auto<Span>,
     /// Gaps: consecutive values that are further apart than this; `auto`: not said.
@@ -327,6 +328,9 @@ pub struct OperationConfig {
     /// Statement: what is asked, in the language of each backend.
     #[serde(default, skip_serializing_if = "StatementText::is_none")]
     pub statement: StatementText,
+    /// Statement: whether it changes the run's table. Without it, it only reads.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub writes: bool,
     /// Statement: what its answer has to be.
     #[serde(default, skip_serializing_if = "Expect::is_none")]
     pub expect: Expect,

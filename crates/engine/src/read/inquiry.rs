@@ -5,6 +5,7 @@ use crate::{
     caught::caught,
     clock::RunClock,
     plan::{OwnStatement, Question},
+    slice::ReadCounts,
 };
 use iotbench_core::{Applied, Cause, Chunk, ComputedBy, Error, Query, Reader, Reply, Sink};
 use iotbench_cycle_finder::{CycleSearch, SearchSpec, Step};
@@ -25,20 +26,10 @@ pub struct RequestTime {
 pub struct Answered {
     /// Rows.
     pub rows: u64,
-    /// Bytes over the wire, or decoded where there is none.
+    /// Bytes over the wire, or decoded where there is none; of statements that write, those that were sent.
     pub bytes: u64,
-    /// Requests that the client worked out from more rows than it answers with.
-    pub by_client: u64,
-    /// Requests.
-    pub requests: u64,
-    /// Machine cycles that were found.
-    pub cycles: u64,
-    /// Searches that ended without one.
-    pub no_cycles: u64,
-    /// Requests that were answered with rows.
-    pub with_rows: u64,
-    /// From the sends of these to their first rows, together, in nanoseconds.
-    pub first_rows_ns: u64,
+    /// Its requests, and by whom they were answered.
+    pub counts: ReadCounts,
 }
 
 /// A connection's present read.
@@ -122,11 +113,11 @@ impl Inquiry {
             let query = match search.step() {
                 Step::Ask(query) => query,
                 Step::Found(_) => {
-                    answered.cycles = 1;
+                    answered.counts.cycles = 1;
                     return Ok(answered);
                 }
                 Step::NotFound(_) => {
-                    answered.no_cycles = 1;
+                    answered.counts.no_cycles = 1;
                     return Ok(answered);
                 }
             };
@@ -150,6 +141,9 @@ impl Inquiry {
         let answer = timeout_at(deadline, caught(asked.ask(reader, &mut sink))).await;
         let first_row_ns = sink.first_row_ns;
         self.requests.push(RequestTime { sent_ns, ended_ns: clock.now_ns() });
+        if let (Some(one), true, Ok(Ok(reply))) = (&mut kept, asked.writes(), &answer) {
+            one.answered_rows = reply.rows;
+        }
         if let (Some(all), Some(mut one)) = (&mut self.kept, kept) {
             all.writes.end(&mut one.overlap);
             all.answers.push(one);
@@ -157,7 +151,7 @@ impl Inquiry {
         let reply = answer.unwrap_or_else(|_| {
             Err(Error::new(Cause::TimedOut, "no answer within the deadline").applied(Applied::Maybe))
         })?;
-        answered.add(reply, first_row_ns.map(|ns| ns - sent_ns));
+        answered.add(reply, asked.writes(), first_row_ns.map(|ns| ns - sent_ns));
         Ok(())
     }
 }
@@ -182,6 +176,11 @@ impl Asked<'_> {
         }
     }
 
+    /// Whether it changes what is stored.
+    fn writes(self) -> bool {
+        matches!(self, Self::Own(own, _) if own.statement.writes())
+    }
+
     /// The answer to come, where it is to be compared.
     fn begin(self, all: &Kept) -> Option<KeptAnswer> {
         let kept = |query: &Query| KeptAnswer::new(query.clone(), all.writes.begin(&query.devices()));
@@ -197,13 +196,20 @@ impl Asked<'_> {
 }
 
 impl Answered {
-    fn add(&mut self, reply: Reply, first_row_after_ns: Option<u64>) {
-        self.rows += reply.rows;
+    /// `writes`: its rows were changed, and not read.
+    fn add(&mut self, reply: Reply, writes: bool, first_row_after_ns: Option<u64>) {
+        let (read, changed) = if writes { (0, reply.rows) } else { (reply.rows, 0) };
+        self.rows += read;
         self.bytes += reply.bytes;
-        self.by_client += u64::from(reply.computed_by == ComputedBy::Client);
-        self.requests += 1;
-        self.with_rows += u64::from(first_row_after_ns.is_some());
-        self.first_rows_ns += first_row_after_ns.unwrap_or(0);
+        self.counts.merge(ReadCounts {
+            requests: 1,
+            by_client: u64::from(reply.computed_by == ComputedBy::Client),
+            with_rows: u64::from(first_row_after_ns.is_some()),
+            first_rows_ns: first_row_after_ns.unwrap_or(0),
+            changes: u64::from(writes),
+            rows_changed: changed,
+            ..ReadCounts::default()
+        });
     }
 }
 

@@ -24,7 +24,7 @@ pub struct KeptAnswer {
     pub overlap: Overlap,
     /// What the answer of a user's statement has to be; `None`: a query was asked.
     pub expected: Option<Expected>,
-    /// The rows of a user's statement, also those without a figure.
+    /// The rows of a user's statement, also those without a figure; of one that writes, those that it changed.
     pub answered_rows: u64,
     /// What the user wrote.
     pub statement: Option<Box<str>>,

@@ -78,8 +78,8 @@ impl Session<'_> {
         if !self.backend.info().capabilities.stores || self.outcome.target.acknowledgement >= Acknowledgement::Applied {
             return Ok(None);
         }
-        // Where nothing is acknowledged nothing has to become visible.
-        if !self.planned.plan.writes() {
+        // Where nothing is acknowledged nothing has to become visible; and what statements remove is not late.
+        if !self.planned.plan.writes() || self.planned.plan.changes() {
             return Ok(None);
         }
         let watch = VisibleWatch::start(Arc::clone(&self.database), clock, self.deadline())?;

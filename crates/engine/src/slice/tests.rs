@@ -27,15 +27,40 @@ fn histogram(ns: u64) -> Option<Box<LatencyHistogram>> {
     Some(histogram)
 }
 
-const READS: ReadCounts =
-    ReadCounts { requests: 2, by_client: 3, cycles: 5, no_cycles: 7, with_rows: 11, first_rows_ns: 13 };
+const READS: ReadCounts = ReadCounts {
+    requests: 2,
+    by_client: 3,
+    cycles: 5,
+    no_cycles: 7,
+    with_rows: 11,
+    first_rows_ns: 13,
+    changes: 17,
+    rows_changed: 19,
+};
 
 #[test]
 fn requests_add_up_by_what_became_of_them() {
     let mut sum = READS;
-    sum.merge(ReadCounts { requests: 10, by_client: 20, cycles: 30, no_cycles: 40, with_rows: 50, first_rows_ns: 60 });
-    let expected =
-        ReadCounts { requests: 12, by_client: 23, cycles: 35, no_cycles: 47, with_rows: 61, first_rows_ns: 73 };
+    sum.merge(ReadCounts {
+        requests: 10,
+        by_client: 20,
+        cycles: 30,
+        no_cycles: 40,
+        with_rows: 50,
+        first_rows_ns: 60,
+        changes: 70,
+        rows_changed: 80,
+    });
+    let expected = ReadCounts {
+        requests: 12,
+        by_client: 23,
+        cycles: 35,
+        no_cycles: 47,
+        with_rows: 61,
+        first_rows_ns: 73,
+        changes: 87,
+        rows_changed: 99,
+    };
     assert_eq!(sum, expected);
 }
 

@@ -98,7 +98,11 @@ pub(super) fn assign(
         for (i, source) in sources.into_iter().enumerate() {
             let share = group.connections as usize / loops + usize::from(i < group.connections as usize % loops);
             let plan = LoopPlan {
-                role: if asker.is_some() { Role::Reads } else { Role::Writes },
+                role: match &asker {
+                    Some(_) if group.changes() => Role::Changes,
+                    Some(_) => Role::Reads,
+                    None => Role::Writes,
+                },
                 asker: asker.clone(),
                 group: u16::try_from(number).unwrap_or(u16::MAX),
                 first_kind,

@@ -170,7 +170,15 @@ fn of_every_fate() -> Slice {
         recorder.offer(0, FIRST_NS, 1);
         recorder.leave_pending(0, FIRST_NS, FIRST_NS);
     }
-    let reads = ReadCounts { requests: 1, by_client: 2, cycles: 3, no_cycles: 4, with_rows: 5, first_rows_ns: 6 };
+    let reads = ReadCounts {
+        requests: 1,
+        by_client: 2,
+        cycles: 3,
+        no_cycles: 4,
+        with_rows: 5,
+        first_rows_ns: 6,
+        ..ReadCounts::default()
+    };
     Slice { pending: 17, reads, ..slice(1, recorder.finish()) }
 }
 

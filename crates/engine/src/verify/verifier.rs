@@ -153,7 +153,9 @@ impl Verifier {
         let is_text = matches!(table.layout, Layout::Document | Layout::Bulk);
         let decimal = is_text && signals.iter().any(|signal| signal.value_type == ValueType::F32);
         let ReadTerms { mode, acknowledged_is_visible } = terms;
-        let writes = if !plan.writes() {
+        let writes = if plan.changes() {
+            Writes::NotFollowed
+        } else if !plan.writes() {
             Writes::None
         } else {
             match Frontier::new(&history, table.devices, plan.devices.clone()).map(Arc::new) {

@@ -10,7 +10,7 @@ pub enum Writes {
     /// There are none.
     #[default]
     None,
-    /// There are, of too many devices to be followed.
+    /// There are, of too many devices to be followed, or by users' statements.
     NotFollowed,
     /// There are.
     Followed {

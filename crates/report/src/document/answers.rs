@@ -13,6 +13,12 @@ pub struct Answers {
     /// come in chunks: of a short answer the first are the last. Null: there were none.
     #[serde(default)]
     pub first_rows_us: Option<f64>,
+    /// Of these, the statements of a user's own that write, and how many rows they changed.
+    #[serde(default)]
+    pub changes: u64,
+    /// See `changes`.
+    #[serde(default)]
+    pub rows_changed: u64,
     /// Which were compared: `none`, `sample` (the first 100, then one of 16) or `full`.
     pub mode: String,
     /// Compared, and the truth.

@@ -46,7 +46,7 @@ pub struct Storage {
     /// At the end; null: not known.
     pub bytes_after: Option<u64>,
     /// The growth over the acknowledged datapoints that were not dropped between steps, preloaded ones included; null when one
-    /// of them is not known or there are none.
+    /// of them is not known, there are none, or statements changed what is stored.
     pub bytes_per_point: Option<f64>,
     /// How long the system took to write what waited for the disk when the measured part had ended, in seconds; null: it was
     /// not waited for.

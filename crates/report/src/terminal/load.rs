@@ -63,10 +63,8 @@ fn fates(document: &Document, columns: u16) -> String {
         text.push_str(&format!("\n{} % of the acknowledged datapoints are stored.", significant(part)));
     }
     if document.points.preloaded > 0 {
-        text.push_str(&format!(
-            "\n{} datapoints were written before; they are among the stored.",
-            count(document.points.preloaded)
-        ));
+        let among = if document.points.stored.is_some() { "; they are among the stored" } else { "" };
+        text.push_str(&format!("\n{} datapoints were written before{among}.", count(document.points.preloaded)));
     }
     let groups: Vec<_> =
         document.load.groups.iter().map(|g| paragraph(&group(g, document.capacity.is_some()), columns)).collect();

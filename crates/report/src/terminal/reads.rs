@@ -41,7 +41,11 @@ fn compared(answers: &Answers) -> String {
         n => format!("; {} were chosen and not compared, because the comparison was behind", count(n)),
     };
     let (all, compared, mode) = (count(answers.requests), count(compared), &answers.mode);
-    format!("{all} answers, {compared} compared with the truth ({mode}){found}{unjudged}{skipped}.")
+    let changed = match (answers.changes, count(answers.rows_changed)) {
+        (0, _) => String::new(),
+        (changes, rows) => format!(" ({} of statements that write, which changed {rows} rows)", count(changes)),
+    };
+    format!("{all} answers{changed}, {compared} compared with the truth ({mode}){found}{unjudged}{skipped}.")
 }
 
 fn worked_out(answers: &Answers) -> String {

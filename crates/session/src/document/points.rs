@@ -19,6 +19,8 @@ pub(super) fn storage(outcome: &Outcome) -> Storage {
     let growth = bytes_before.zip(bytes_after).and_then(|(before, after)| after.checked_sub(before));
     let written = (outcome.points.acked + outcome.preloaded_points)
         .saturating_sub(outcome.stored.emptied.acked + outcome.stored.replaced.acked);
+    // What statements removed is in no growth, and what they added was not acknowledged as datapoints.
+    let growth = growth.filter(|_| !outcome.plan.changes());
     let bytes_per_point = growth.and_then(|bytes| rounded(bytes as f64 / written as f64));
     let write_back_s = outcome.machine.data_disk.written_back.and_then(|took| rounded(took.as_secs_f64()));
     Storage { bytes_before, bytes_after, bytes_per_point, write_back_s }

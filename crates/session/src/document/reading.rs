@@ -13,6 +13,8 @@ pub(super) fn answers(outcome: &Outcome) -> Option<Answers> {
         requests: outcome.reading.counts.requests,
         computed_by_client: outcome.reading.counts.by_client,
         first_rows_us: (reads.with_rows > 0).then(|| reads.first_rows_ns as f64 / 1e3 / reads.with_rows as f64),
+        changes: reads.changes,
+        rows_changed: reads.rows_changed,
         mode: answers.mode.name().into(),
         right: answers.right,
         wrong: answers.wrong,

@@ -94,6 +94,8 @@ pub(crate) struct MariaDbReader {
     all_signals: Arc<[SignalId]>,
     /// Whether the server lets this connection change nothing.
     is_read_only: bool,
+    /// Whether users' statements may change the table.
+    may_change: bool,
 }
 
 impl MariaDbReader {
@@ -105,7 +107,12 @@ impl MariaDbReader {
             Layout::Bulk => Box::new(BulkShape::new(Arc::clone(&place))),
         };
         let all_signals = (0..).take(place.table.schema.width()).collect();
-        Self { connection, place, shape, all_signals, is_read_only: false }
+        Self { connection, place, shape, all_signals, is_read_only: false, may_change: false }
+    }
+
+    /// One whose statements may change the table.
+    pub(crate) fn that_changes(self) -> Self {
+        Self { may_change: true, ..self }
     }
 
     async fn answer(&mut self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {

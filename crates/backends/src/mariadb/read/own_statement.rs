@@ -6,12 +6,15 @@ use futures_util::TryStreamExt;
 use iotbench_backend_kit::statement::{Spelling, StatementAnswer, spelled};
 use iotbench_core::{Cause, Error, Reply, Sink, StatementCall};
 use sqlx::{
-    Arguments, Column, Row, TypeInfo, ValueRef,
+    Arguments, Column, Either, Executor, Row, TypeInfo, ValueRef,
     mysql::{MySqlArguments, MySqlRow},
 };
 
 /// What the server then refuses to do: any change.
 const READ_ONLY: &str = "SET SESSION TRANSACTION READ ONLY";
+
+/// A number as it is sent.
+const NUMBER_BYTES: usize = 8;
 
 struct Words<'a> {
     place: &'a ReadTable,
@@ -44,7 +47,7 @@ impl MariaDbReader {
         call: &StatementCall<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
-        if !self.is_read_only {
+        if !self.is_read_only && !self.may_change {
             execute(&mut self.connection, READ_ONLY).await?;
             self.is_read_only = true;
         }
@@ -55,12 +58,18 @@ impl MariaDbReader {
             arguments.add(number).map_err(|e| Error::new(Cause::Client, e))?;
         }
         let mut answer = StatementAnswer::new(call, sink);
-        let mut rows = sqlx::query_with(&sql, arguments).fetch(&mut self.connection);
-        while let Some(row) = rows.try_next().await.map_err(|e| classify(&e))? {
-            let (number, bytes) = first_number(&row)?;
-            answer.row(number, bytes)?;
+        let (sent_bytes, mut changed) = ((sql.len() + arguments.len() * NUMBER_BYTES) as u64, 0);
+        let mut rows = self.connection.fetch_many(sqlx::query_with(&sql, arguments));
+        while let Some(came) = rows.try_next().await.map_err(|e| classify(&e))? {
+            match came {
+                Either::Left(result) => changed += result.rows_affected(),
+                Either::Right(row) => {
+                    let (number, bytes) = first_number(&row)?;
+                    answer.row(number, bytes)?;
+                }
+            }
         }
-        answer.finish()
+        if call.statement.writes() { answer.finish_changed(changed, sent_bytes) } else { answer.finish() }
     }
 }
 

@@ -4,6 +4,7 @@ mod bulk;
 mod count;
 mod decode;
 mod figures;
+mod own_statement;
 #[cfg(test)]
 mod plans;
 mod points;
@@ -27,11 +28,14 @@ use iotbench_backend_kit::{
     refuse::refuse_signals_beyond,
     total::{have_totals, known, no_first_of_all},
 };
-use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, ValueType};
+use iotbench_core::{
+    Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, ValueType,
+};
 use mongodb::{
     Collection, Database,
     bson::{Document, RawDocument},
 };
+use own_statement::Known;
 use points::{NarrowPoints, Points, RowPoints};
 use seconds::within_second;
 use shape::Shape;
@@ -42,12 +46,24 @@ pub(crate) struct MongoReader {
     collection: Collection<Document>,
     shape: Shape,
     all_signals: Arc<[SignalId]>,
+    database: Database,
+    /// The statement of a user that was asked last.
+    known: Option<Known>,
+    /// What such a statement says besides that changes the collection; `None`: it may not.
+    besides: Option<Document>,
 }
 
 impl MongoReader {
     pub(crate) fn new(database: &Database, table: Arc<Table>) -> Self {
         let all_signals = (0..).take(table.spec.schema.width()).collect();
-        Self { collection: database.collection(table.name()), shape: Shape::new(table), all_signals }
+        let collection = database.collection(table.name());
+        let (database, shape) = (database.clone(), Shape::new(table));
+        Self { collection, shape, all_signals, database, known: None, besides: None }
+    }
+
+    /// One whose statements may change the collection, and what they say besides.
+    pub(crate) fn that_changes(self, besides: Document) -> Self {
+        Self { besides: Some(besides), ..self }
     }
 
     async fn answer(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
@@ -249,5 +265,9 @@ impl Reader for MongoReader {
             return found;
         }
         self.answer(query, sink).await
+    }
+
+    async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        self.answer_statement(call, sink).await
     }
 }

@@ -25,6 +25,10 @@ impl Shape {
         Self { table }
     }
 
+    pub(crate) fn table(&self) -> &Table {
+        &self.table
+    }
+
     pub(crate) fn layout(&self) -> Layout {
         self.table.spec.layout
     }

@@ -24,7 +24,7 @@ use iotbench_backend_kit::refuse::refuse;
 use iotbench_core::{Acknowledged, Action, Applied, Batch, Cause, Error, Layout, Writer};
 use mongodb::{
     Database,
-    bson::{RawDocumentBuf, doc},
+    bson::{Document, RawDocumentBuf, Uuid, doc},
 };
 use narrow::NarrowDocuments;
 use outcome::Outcome;
@@ -153,6 +153,29 @@ async fn collection_uuid(database: &Database, table: &Table) -> Result<Option<[u
     let version = hello.get_i32("maxWireVersion").unwrap_or_default();
     let asks = version >= TAKES_UUID && !is_router(&hello) && table.spec.layout != Layout::Wide;
     Ok(asks.then(|| uuid.bytes()))
+}
+
+/// What every command that writes says besides: which collection is meant, and when a write is acknowledged.
+pub(crate) async fn said_besides(database: &Database, table: &Table, config: &Config) -> Result<Document, Error> {
+    let mut besides = Document::new();
+    if let Some(bytes) = collection_uuid(database, table).await? {
+        besides.insert("collectionUUID", Uuid::from_bytes(bytes));
+    }
+    let mut concern = Document::new();
+    match &config.w {
+        Members::Server => {}
+        Members::Majority => drop(concern.insert("w", "majority")),
+        Members::Number(number) => drop(concern.insert("w", i32::try_from(*number).unwrap_or(i32::MAX))),
+    }
+    match config.j {
+        Journaled::Server => {}
+        Journaled::Yes => drop(concern.insert("j", true)),
+        Journaled::No => drop(concern.insert("j", false)),
+    }
+    if !concern.is_empty() {
+        besides.insert("writeConcern", concern);
+    }
+    Ok(besides)
 }
 
 #[async_trait]

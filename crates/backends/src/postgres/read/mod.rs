@@ -51,12 +51,19 @@ pub(crate) struct PostgresReader {
     all_signals: Arc<[SignalId]>,
     /// Whether the server lets this connection change nothing.
     is_read_only: bool,
+    /// Whether users' statements may change the table.
+    may_change: bool,
 }
 
 impl PostgresReader {
     pub(crate) fn new(connection: PgConnection, table: Arc<Table>) -> Self {
         let all_signals = (0..).take(table.spec.schema.width()).collect();
-        Self { connection, shape: Shape::new(table), all_signals, is_read_only: false }
+        Self { connection, shape: Shape::new(table), all_signals, is_read_only: false, may_change: false }
+    }
+
+    /// One whose statements may change the table.
+    pub(crate) fn that_changes(self) -> Self {
+        Self { may_change: true, ..self }
     }
 
     /// Whether SQL has a question for what is asked of the answer to another: figures over the rows that meet a condition, and what of

@@ -5,10 +5,13 @@ use crate::postgres::{error::classify, quoting::quoted};
 use futures_util::TryStreamExt;
 use iotbench_backend_kit::statement::{Spelling, StatementAnswer, spelled};
 use iotbench_core::{Error, Reply, Sink, StatementCall};
-use sqlx::{Row, TypeInfo, ValueRef, postgres::PgRow};
+use sqlx::{Arguments, Either, Executor, Row, TypeInfo, ValueRef, postgres::PgRow};
 
 /// What the server then refuses to do: any change.
 const READ_ONLY: &str = "SET default_transaction_read_only = on";
+
+/// A number as it is sent.
+const NUMBER_BYTES: usize = 8;
 
 struct Words<'a> {
     shape: &'a Shape,
@@ -44,7 +47,7 @@ impl PostgresReader {
         call: &StatementCall<'_>,
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
-        if !self.is_read_only {
+        if !self.is_read_only && !self.may_change {
             sqlx::query(READ_ONLY).execute(&mut self.connection).await.map_err(|e| classify(&e))?;
             self.is_read_only = true;
         }
@@ -54,12 +57,19 @@ impl PostgresReader {
             return Err(error);
         }
         let mut answer = StatementAnswer::new(call, sink);
-        let mut rows = sqlx::query_with(&sql, words.statement.arguments).fetch(&mut self.connection);
-        while let Some(row) = rows.try_next().await.map_err(|e| classify(&e))? {
-            let (number, bytes) = first_number(&row)?;
-            answer.row(number, bytes)?;
+        let arguments = words.statement.arguments;
+        let (sent_bytes, mut changed) = ((sql.len() + arguments.len() * NUMBER_BYTES) as u64, 0);
+        let mut rows = self.connection.fetch_many(sqlx::query_with(&sql, arguments));
+        while let Some(came) = rows.try_next().await.map_err(|e| classify(&e))? {
+            match came {
+                Either::Left(result) => changed += result.rows_affected(),
+                Either::Right(row) => {
+                    let (number, bytes) = first_number(&row)?;
+                    answer.row(number, bytes)?;
+                }
+            }
         }
-        answer.finish()
+        if call.statement.writes() { answer.finish_changed(changed, sent_bytes) } else { answer.finish() }
     }
 }
 

@@ -56,6 +56,13 @@ impl SqliteReader {
         Ok(Self { connection, table, shape, all_signals, interruption })
     }
 
+    /// One whose statements may change the table.
+    pub(crate) fn that_changes(connection: Connection, table: Arc<TableSpec>) -> Result<Self, Error> {
+        let reader = Self::new(connection, table)?;
+        own_statement::allow_only(&reader.connection, reader.table.name.as_str()).map_err(|e| classify(&e))?;
+        Ok(reader)
+    }
+
     fn answer(&self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_signals_beyond(query, self.table.schema.width())?;
         let Some(ask) = Ask::of(query, &self.all_signals) else { return Ok(NOTHING_BY_CLIENT) };

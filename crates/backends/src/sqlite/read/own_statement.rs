@@ -4,7 +4,12 @@ use super::SqliteReader;
 use crate::sqlite::error::classify;
 use iotbench_backend_kit::statement::{Spelling, StatementAnswer, spelled};
 use iotbench_core::{Action, Cause, Error, Reply, Sink, StatementCall, TableSpec};
-use rusqlite::{params_from_iter, types::ValueRef};
+use rusqlite::{
+    Connection, ErrorCode,
+    hooks::{AuthAction, AuthContext, Authorization},
+    params_from_iter,
+    types::ValueRef,
+};
 
 struct Words<'a> {
     table: &'a TableSpec,
@@ -35,11 +40,12 @@ impl SqliteReader {
     pub(super) fn answer_statement(&self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let mut words = Words { table: &self.table, numbers: Vec::new() };
         let sql = spelled(call, &mut words);
-        let mut statement = self.connection.prepare_cached(&sql).map_err(|e| classify(&e))?;
-        if !statement.readonly() {
+        let mut statement = self.connection.prepare_cached(&sql).map_err(|e| refused(call, &e))?;
+        if !statement.readonly() && !call.statement.writes() {
             return Err(Error::new(Cause::Client, "the statement writes").action(Action::Stop));
         }
         let columns = statement.column_count();
+        let sent_bytes = (sql.len() + words.numbers.len() * NUMBER_BYTES) as u64;
         let mut rows = statement.query(params_from_iter(&words.numbers)).map_err(|e| classify(&e))?;
         let mut answer = StatementAnswer::new(call, sink);
         while let Some(row) = rows.next().map_err(|e| classify(&e))? {
@@ -54,8 +60,45 @@ impl SqliteReader {
             }
             answer.row(number.flatten(), bytes)?;
         }
+        drop(rows);
+        if call.statement.writes() {
+            return answer.finish_changed(self.connection.changes(), sent_bytes);
+        }
         answer.finish()
     }
+}
+
+/// A number as it is bound.
+const NUMBER_BYTES: usize = 8;
+
+/// Lets the statements of a connection change one table, and look at nothing else.
+pub(super) fn allow_only(connection: &Connection, table: &str) -> rusqlite::Result<()> {
+    let table = table.to_owned();
+    connection.authorizer(Some(move |context: AuthContext<'_>| match context.action {
+        AuthAction::Select | AuthAction::Recursive | AuthAction::Transaction { .. } | AuthAction::Function { .. } => {
+            Authorization::Allow
+        }
+        AuthAction::Read { table_name, .. }
+        | AuthAction::Insert { table_name }
+        | AuthAction::Delete { table_name }
+        | AuthAction::Update { table_name, .. }
+            if table_name.eq_ignore_ascii_case(&table) =>
+        {
+            Authorization::Allow
+        }
+        _ => Authorization::Deny,
+    }))
+}
+
+/// What SQLite does not take for what it touches will not be taken the next time.
+fn refused(call: &StatementCall<'_>, error: &rusqlite::Error) -> Error {
+    let is_denied = error.sqlite_error_code() == Some(ErrorCode::AuthorizationForStatementDenied);
+    let classified = classify(error);
+    if is_denied && call.statement.writes() {
+        let message = format!("the statement touches more than the run's table: {}", classified.message);
+        return Error { message, ..classified }.action(Action::Stop);
+    }
+    classified
 }
 
 /// A cell as a number, if it is one, and how many bytes it is.

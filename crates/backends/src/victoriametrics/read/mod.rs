@@ -4,6 +4,7 @@
 mod buckets;
 mod figures;
 mod gather;
+mod own_statement;
 mod walk;
 
 pub(crate) use figures::count;
@@ -25,7 +26,7 @@ use iotbench_backend_kit::{
     refuse::refuse_unknown_signals,
 };
 use iotbench_core::{
-    ComputedBy, Error, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, Value, ValueType,
+    ComputedBy, Error, Query, Reader, Reply, ReplyColumn, SignalId, Sink, StatementCall, TableSpec, Value, ValueType,
 };
 use std::sync::Arc;
 use walk::{Go, walk};
@@ -176,6 +177,10 @@ impl Reader for VictoriaReader {
             (What::Datapoints, Order::Newest) => self.points(&ask, span, ComputedBy::Client, sink).await,
             _ => self.of_one_signal(&ask, span, sink).await,
         }
+    }
+
+    async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        self.answer_statement(call, sink).await
     }
 
     async fn visible_points(&mut self) -> Result<u64, Error> {

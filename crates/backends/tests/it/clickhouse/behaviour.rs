@@ -3,8 +3,8 @@
 use crate::clickhouse::server::{open, server, table};
 use crate::harness;
 use iotbench_core::{
-    Acknowledgement, Action, Applied, Batch, Cause, Chunk, Counts, Layout, OwnedObject, PromiseLevel, Query, Run,
-    Statement, StatementCall, TableSpec, Value,
+    Acknowledgement, Action, Applied, Batch, Cause, Chunk, Counts, Language, Layout, OwnedObject, PromiseLevel, Query,
+    Run, Statement, StatementCall, TableSpec, Value,
 };
 use serde_json::json;
 
@@ -115,8 +115,8 @@ async fn a_statement_of_a_users_own_is_asked_where_nothing_can_be_changed() {
     let Some(server) = server("statements") else { return };
     let database = open(&server, table("read_only", Layout::Wide, "r"));
     let sql = "SELECT toUInt8(value) FROM system.settings WHERE name = 'readonly'";
-    let statement = Statement::parse(sql).unwrap();
-    let call = StatementCall { statement: &statement, device: 0, signal: 0, from_ns: 0, to_ns: 1 };
+    let statement = Statement::parse(sql, Language::Sql, false).unwrap();
+    let call = StatementCall { statement: &statement, device: 0, signal: 0, from_ns: 0, to_ns: 1, step_ns: None };
     let mut modes = Vec::new();
     let mut sink = |chunk: &Chunk| {
         modes.extend((0..chunk.len()).filter_map(|row| chunk.columns[0].get(row)?.as_f64()));

@@ -120,7 +120,9 @@ fn describe(backend: &BackendInfo) -> Vec<String> {
         "queries".into(),
         if c.stores { codes(Query::KINDS.iter().map(|(name, _)| *name)) } else { "none".into() },
     ]);
-    rows.push(["statements of your own".into(), backend.statements.unwrap_or("none").into()]);
+    let writes = if backend.statements_write { ", also such as write" } else { "" };
+    let statements = backend.statements.map_or("none".into(), |language| format!("{language}{writes}"));
+    rows.push(["statements of your own".into(), statements]);
     let method = |key: &str| backend.settings.iter().find(|s| s.key == key);
     rows.extend(["method", "protocol"].iter().filter_map(|key| method(key)).map(|s| [s.key.into(), words(s.help)]));
     if backend.recipe.is_some() {

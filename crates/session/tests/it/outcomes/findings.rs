@@ -144,6 +144,7 @@ pub fn with_reads(outcome: &mut Outcome) {
         no_cycles: 1,
         with_rows: 1_100,
         first_rows_ns: 2_200_000,
+        ..ReadCounts::default()
     };
     let mut lag = LatencyHistogram::new();
     (0..200).for_each(|n| lag.record(400_000 + n * 1_000));
