@@ -8,10 +8,10 @@ use crate::{
     subject::{Check, Failure, Session, Subject, ask, ensure},
 };
 use iotbench_core::{
-    Applied, Backend, Batch, Cause, Consecutive, Database, Devices, Duplicates, Name, OpenRequest, Query, Registry,
-    Run, Schema, Settings, Target, TimeRange, Value, ValueType,
+    Applied, Backend, Batch, Cause, Consecutive, Database, Devices, Duplicates, Name, OpenRequest, Query, Reader,
+    Registry, Run, Schema, Settings, TagsKept, Target, TimeRange, Value, ValueType,
 };
-use std::num::NonZeroU64;
+use std::{collections::BTreeSet, num::NonZeroU64};
 
 /// Makes all checks that apply.
 pub(crate) async fn all(subject: &Subject<'_>, outcomes: &mut Vec<Outcome>) {
@@ -103,8 +103,40 @@ async fn compare_dataset(
         }
         outcomes.push(Outcome { check: format!("{}: {check}", dataset.name), verdict });
     }
+    if !dataset.schema.tags().is_empty() {
+        let verdict = tags_come_back(&mut *reader, dataset).await;
+        let verdict = verdict.err().map_or(Verdict::Passed, |Failure(reason)| Verdict::Failed(reason));
+        outcomes.push(Outcome { check: format!("{}: the tags come back", dataset.name), verdict });
+    }
     drop(reader);
     session.database.drop_created().await?;
+    Ok(())
+}
+
+/// Each device that datapoints were written of has its tags, in one page and in pages of one.
+async fn tags_come_back(reader: &mut dyn Reader, dataset: &Dataset) -> Check {
+    let tags = dataset.schema.tags();
+    let written: BTreeSet<u32> = dataset.batches.iter().flat_map(Batch::runs).map(|run| run.device).collect();
+    let all = 0..dataset.devices;
+    for pages in [vec![all.clone()], all.map(|device| device..device + 1).collect()] {
+        let mut told = BTreeSet::new();
+        for page in pages {
+            let mut wrong = None;
+            let mut take = |device: u32, values: &[Option<&str>]| {
+                told.insert(device);
+                let expected: Vec<String> = tags.of(device).map(|(_, value)| value.to_string()).collect();
+                let is_right = page.contains(&device) && values.iter().copied().eq(expected.iter().map(|v| Some(&**v)));
+                if !is_right && wrong.is_none() {
+                    wrong = Some(format!("of {page:?}, device {device} has {values:?} instead of {expected:?}"));
+                }
+                Ok(())
+            };
+            let kept = reader.tags(page.clone(), &mut take).await?;
+            ensure(kept != TagsKept::CannotTell, || "it does not tell them".into())?;
+            ensure(wrong.is_none(), || wrong.clone().unwrap_or_default())?;
+        }
+        ensure(told.is_superset(&written), || format!("of {written:?} it told those of {told:?}"))?;
+    }
     Ok(())
 }
 

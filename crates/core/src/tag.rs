@@ -72,8 +72,11 @@ pub enum TagError {
     #[error("a device has at most {MAX_TAGS} tags, got {0}")]
     TooMany(usize),
     /// A name that some database would refuse, or that records use themselves.
-    #[error("tag name {0:?} is not of the form [a-z][a-z0-9_]*, at most 48 bytes, or is reserved")]
+    #[error("tag name {0:?} is not of the form [a-z][a-z0-9_]*, at most 48 bytes")]
     BadName(String),
+    /// A name that records or databases use themselves.
+    #[error("tag name {0:?} is reserved: records or databases use it themselves; choose another, such as {0}_1")]
+    Reserved(String),
     /// Two tags, or a tag and a signal, of one name.
     #[error("the name {0:?} is used twice, by tags or by a tag and a signal")]
     Duplicate(String),
@@ -95,6 +98,18 @@ pub enum TagError {
     },
 }
 
+impl TagError {
+    /// The name of the tag that is at fault, where it is one.
+    #[must_use]
+    pub fn tag(&self) -> Option<&str> {
+        match self {
+            Self::TooMany(_) => None,
+            Self::BadName(tag) | Self::Reserved(tag) | Self::Duplicate(tag) => Some(tag),
+            Self::BadValue { tag, .. } | Self::BadValues { tag, .. } => Some(tag),
+        }
+    }
+}
+
 /// A value of a tag, as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagValue<'a> {
@@ -103,6 +118,16 @@ pub struct TagValue<'a> {
 }
 
 impl TagValue<'_> {
+    /// Whether it is this text.
+    #[must_use]
+    pub fn is(&self, text: &str) -> bool {
+        match (text.strip_prefix(self.text), self.number) {
+            (Some(rest), None) => rest.is_empty(),
+            (Some(rest), Some(number)) => *rest == *number.to_string(),
+            (None, _) => false,
+        }
+    }
+
     /// Appends it.
     pub fn push(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.text.as_bytes());
@@ -131,11 +156,12 @@ impl Tags {
             return Err(TagError::TooMany(tags.len()));
         }
         for (place, tag) in tags.iter().enumerate() {
-            if !crate::schema::is_signal_name(&tag.name)
-                || RESERVED.contains(&tag.name.as_str())
-                || SYSTEM_COLUMNS.contains(&tag.name.as_str())
-            {
-                return Err(TagError::BadName(tag.name.clone()));
+            let name = tag.name.as_str();
+            if !crate::schema::is_signal_name(name) {
+                return Err(TagError::BadName(name.into()));
+            }
+            if crate::schema::is_reserved(name) || RESERVED.contains(&name) || SYSTEM_COLUMNS.contains(&name) {
+                return Err(TagError::Reserved(name.into()));
             }
             let before = &tags[..place];
             if before.iter().any(|earlier| earlier.name == tag.name) {
@@ -364,6 +390,12 @@ mod tests {
         let mut out = b"rack=".to_vec();
         tags.value(2, 12).unwrap().push(&mut out);
         assert_eq!(out, b"rack=r12");
+        let is = |tag, choice, text| tags.value(tag, choice).unwrap().is(text);
+        assert!(is(2, 12, "r12") && is(0, 1, "us"));
+        for text in ["r1", "r012", "r123", "12", "r", ""] {
+            assert!(!is(2, 12, text), "{text}");
+        }
+        assert!(!is(0, 1, "u") && !is(0, 1, "us1") && !is(0, 1, "US"));
     }
 
     #[test]
@@ -371,8 +403,9 @@ mod tests {
         let refused = |tags: Vec<Tag>| Tags::new(0, tags).unwrap_err().to_string();
         for (tags, part) in [
             (vec![one_of("Region", &["a"])], "\"Region\" is not of the form"),
-            (vec![one_of("device", &["a"])], "reserved"),
-            (vec![one_of("signal", &["a"])], "reserved"),
+            (vec![one_of("device", &["a"])], "\"device\" is reserved"),
+            (vec![one_of("signal", &["a"])], "\"signal\" is reserved"),
+            (vec![one_of("xmin", &["a"])], "\"xmin\" is reserved"),
             (vec![one_of("a", &["x"]), one_of("a", &["y"])], "used twice"),
             (vec![one_of("a", &["x y"])], "\"x y\" is no value"),
             (vec![one_of("a", &[""])], "is no value"),

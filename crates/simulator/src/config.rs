@@ -6,7 +6,7 @@ use crate::{
     datasets::{DATASETS, ShapeInfo, nanoseconds, shapes},
     dirty::{CLOCK_OFFSET, COMMON_PARAMETERS, DirtyData},
     recording::RecordingError,
-    tags::{TAGS, tags_of, written},
+    tags::{TAGS, tags_of, written, wrong_tag},
 };
 use iotbench_core::{Schema, SchemaError, Setting, SettingError, Settings, Tag, closest};
 use jiff::SignedDuration;
@@ -253,11 +253,14 @@ impl DatasetConfig {
         let info = self.info()?;
         let tags = written(&self.parameters, seed).and_then(|written| match written {
             Some(tags) => Ok(tags),
-            None => tags_of(seed, (info.tags)()),
+            None => tags_of(seed, &(info.tags)()),
         });
         let schema = tags.and_then(|tags| {
-            let tagged = dataset.schema().clone().with_tags(tags);
-            tagged.map_err(|error| ParameterError::key(TAGS.key, error))
+            let tagged = dataset.schema().clone().with_tags(tags.clone());
+            tagged.map_err(|error| match &error {
+                SchemaError::Tags(of_tags) => wrong_tag(tags.as_slice(), of_tags),
+                _ => ParameterError::key(TAGS.key, error),
+            })
         });
         schema.map_err(|error| DatasetError::Parameter { dataset: info.name, error })
     }

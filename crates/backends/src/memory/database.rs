@@ -5,10 +5,11 @@ use async_trait::async_trait;
 use iotbench_backend_kit::refuse::refuse;
 use iotbench_core::{
     Acknowledged, Acknowledgement, Batch, Cause, Counts, Database, Error, Promise, PromiseLevel, PromiseSource, Query,
-    Reader, Reply, ServerFacts, Sink, TableSpec, Writer,
+    Reader, Reply, ServerFacts, Sink, TableSpec, TagsKept, TakeTags, Writer,
 };
 use std::{
     collections::BTreeMap,
+    ops::Range,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -120,5 +121,16 @@ struct MemoryReader {
 impl Reader for MemoryReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.database.with_store(|store| store.answer(&self.database.table.schema, query, sink))?
+    }
+
+    /// Each device has the tags of the schema: there is nothing that could hold others.
+    async fn tags(&mut self, devices: Range<u32>, take: &mut TakeTags<'_>) -> Result<TagsKept, Error> {
+        let TableSpec { schema, devices: all, .. } = &*self.database.table;
+        for device in devices.start..devices.end.min(*all) {
+            let values: Vec<String> = schema.tags().of(device).map(|(_, value)| value.to_string()).collect();
+            let values: Vec<Option<&str>> = values.iter().map(|value| Some(value.as_str())).collect();
+            take(device, &values)?;
+        }
+        Ok(TagsKept::WithDevices)
     }
 }

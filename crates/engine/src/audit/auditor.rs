@@ -7,6 +7,7 @@ use super::{
     findings::{Findings, Kind},
     merge::Merge,
     pieces::{Piece, sampled},
+    tags::{PAGE, TagAudit},
     windows::Windows,
 };
 use crate::{
@@ -18,7 +19,7 @@ use crate::{
     verify::Exactness,
 };
 use iotbench_core::{
-    Action, Capabilities, Cause, Chunk, Devices, Duplicates, Error, Query, Reader, SignalId, TimeRange,
+    Action, Capabilities, Cause, Chunk, Devices, Duplicates, Error, Query, Reader, SignalId, TagsKept, TimeRange,
 };
 use iotbench_simulator::Dataset;
 use std::{collections::BTreeSet, ops::Range, sync::Arc, time::Duration};
@@ -77,13 +78,15 @@ pub struct Auditor<'a> {
     findings: Findings,
     devices: u32,
     rows: u64,
+    /// Of devices that have tags.
+    tags: Option<TagAudit>,
     /// Datapoints that cannot be read.
     unreadable: u64,
     ends: Option<Instant>,
 }
 
 /// Why an audit did not come to its end.
-enum Cut {
+pub(super) enum Cut {
     Failed(Error),
     /// Because of some row, which holds what no value of its type can be. The reader is as usable as before.
     Unreadable(Error),
@@ -115,8 +118,10 @@ impl<'a> Auditor<'a> {
         let expected = expected.with_second_sends(keeps_both, (!summary.ended).then(|| history.clone()));
         let signals = (0..).take(request.dataset.schema().width()).collect();
         let ends = (request.scope == AuditScope::Sample).then(|| Instant::now() + SAMPLE_TIME);
+        let tags = (!request.plan.table.schema.tags().is_empty()).then(TagAudit::default);
         let findings = Findings::default();
-        Ok(Self { request, history, summary, signals, expected, findings, devices: 0, rows: 0, unreadable: 0, ends })
+        let (devices, rows, unreadable) = (0, 0, 0);
+        Ok(Self { request, history, summary, signals, expected, findings, devices, rows, tags, unreadable, ends })
     }
 
     /// Reads what is stored. `counted` is how many datapoints the database says that it holds, where it was asked.
@@ -124,10 +129,7 @@ impl<'a> Auditor<'a> {
     /// # Errors
     /// It cannot be read, or the ledger is damaged.
     pub async fn audit(mut self, reader: &mut dyn Reader, counted: Option<u64>) -> Result<Audit, Error> {
-        let looked = match self.request.scope {
-            AuditScope::Sample => self.sample(reader).await,
-            AuditScope::Full => self.all(reader).await,
-        };
+        let looked = self.look_at_all(reader).await;
         let cut_short = match looked {
             Ok(()) => {
                 let elsewhere = counted.map_or(0, |counted| counted.saturating_sub(self.rows));
@@ -145,10 +147,55 @@ impl<'a> Auditor<'a> {
             of_devices: self.request.plan.table.devices,
             rows: self.rows,
             findings: self.findings,
+            tags: self.tags,
             shows_duplicates: self.request.capabilities.duplicates == Duplicates::Keep,
             ended: self.summary.ended,
             cut_short,
         })
+    }
+
+    async fn look_at_all(&mut self, reader: &mut dyn Reader) -> Result<(), Cut> {
+        self.tags_of_all(reader).await?;
+        match self.request.scope {
+            AuditScope::Sample => self.sample(reader).await,
+            AuditScope::Full => self.all(reader).await,
+        }
+    }
+
+    /// Looks at the tags of the devices, where they have any, page by page.
+    async fn tags_of_all(&mut self, reader: &mut dyn Reader) -> Result<(), Cut> {
+        let (plan, patience) = (self.request.plan, self.request.patience);
+        let (tags, devices) = (plan.table.schema.tags(), plan.table.devices);
+        let Some(mut audit) = self.tags.take() else { return Ok(()) };
+        let pages: Vec<Range<u32>> = match self.request.scope {
+            AuditScope::Sample => drawn(plan.seed, devices).into_iter().map(|device| device..device + 1).collect(),
+            AuditScope::Full => Vec::new(),
+        };
+        let all = (0..devices).step_by(PAGE as usize).map(|first| first..devices.min(first.saturating_add(PAGE)));
+        let looked = async {
+            for page in pages.into_iter().chain(all.filter(|_| self.request.scope == AuditScope::Full)) {
+                self.goes_on()?;
+                if !audit.look(reader, (tags, page), patience).await? {
+                    return Ok(());
+                }
+            }
+            let is_whole = self.request.scope == AuditScope::Full && audit.kept == TagsKept::WithDevices;
+            if is_whole { audit.look_beyond(reader, devices, patience).await } else { Ok(()) }
+        };
+        let looked = looked.await;
+        self.tags = Some(audit);
+        looked
+    }
+
+    /// Whether there is time, and somebody who waits.
+    fn goes_on(&self) -> Result<(), Cut> {
+        if (self.request.stops)() {
+            return Err(Cut::Short("it was interrupted".into()));
+        }
+        if self.ends.is_some_and(|ends| Instant::now() >= ends) {
+            return Err(Cut::Short(format!("the sample ended after {} s", SAMPLE_TIME.as_secs())));
+        }
+        Ok(())
     }
 
     async fn sample(&mut self, reader: &mut dyn Reader) -> Result<(), Cut> {
@@ -214,12 +261,7 @@ impl<'a> Auditor<'a> {
 
     /// Looks at a piece in a stretch of time. What cannot be read whole leaves nothing.
     async fn ask(&mut self, reader: &mut dyn Reader, piece: &Piece, range: TimeRange) -> Result<(), Cut> {
-        if (self.request.stops)() {
-            return Err(Cut::Short("it was interrupted".into()));
-        }
-        if self.ends.is_some_and(|ends| Instant::now() >= ends) {
-            return Err(Cut::Short(format!("the sample ended after {} s", SAMPLE_TIME.as_secs())));
-        }
+        self.goes_on()?;
         let before = self.findings.clone();
         self.expected.begin(piece.segments.iter().cloned(), range);
         let devices = Devices::Some(piece.devices.clone());
