@@ -1,7 +1,7 @@
 //! What is known of a device and never changes: where it stands, what it is, who made it.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::{fmt, num::NonZeroU32};
 
 /// The place of a tag in its [`Tags`].
 pub type TagId = u16;
@@ -15,6 +15,8 @@ const MAX_VALUE_BYTES: usize = 48;
 /// Names that records use themselves, and the word for every device.
 const RESERVED: [&str; 10] =
     ["signal", "v", "number", "nanosecond", "doc", "id", "tags", "db", "iotbench_table", "all"];
+/// Of the seed, the number that the draw of what units have behind them begins with.
+const UNITS: u64 = u64::MAX - 11;
 /// Columns that each table of PostgreSQL has (its documentation, "System Columns").
 const SYSTEM_COLUMNS: [&str; 6] = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"];
 
@@ -37,6 +39,14 @@ pub enum TagValues {
         tag: TagId,
         /// A list for each of its values.
         lists: Vec<Vec<String>>,
+    },
+    /// The serial number of the unit that stands in the device's place: `prefix`, the device, `-`, and how many stood there
+    /// before it. A unit is replaced after so many datapoints, the first one of a device after a part of them.
+    Serial {
+        /// What each begins with.
+        prefix: String,
+        /// Datapoints of a unit.
+        life: u32,
     },
 }
 
@@ -114,16 +124,35 @@ impl TagError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagValue<'a> {
     text: &'a str,
-    number: Option<u32>,
+    rest: Rest,
+}
+
+/// What follows the text of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    Nothing,
+    Number(u32),
+    /// A device, and how many units stood in its place before.
+    Unit(u32, u64),
+}
+
+impl fmt::Display for Rest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Unit(device, unit) => write!(f, "{device}-{unit}"),
+        }
+    }
 }
 
 impl TagValue<'_> {
     /// Whether it is this text.
     #[must_use]
     pub fn is(&self, text: &str) -> bool {
-        match (text.strip_prefix(self.text), self.number) {
-            (Some(rest), None) => rest.is_empty(),
-            (Some(rest), Some(number)) => *rest == *number.to_string(),
+        match (text.strip_prefix(self.text), self.rest) {
+            (Some(rest), Rest::Nothing) => rest.is_empty(),
+            (Some(rest), of_value) => *rest == *of_value.to_string(),
             (None, _) => false,
         }
     }
@@ -131,17 +160,14 @@ impl TagValue<'_> {
     /// Appends it.
     pub fn push(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.text.as_bytes());
-        if let Some(number) = self.number {
-            // Writing to a Vec cannot fail.
-            let _ = std::io::Write::write_fmt(out, format_args!("{number}"));
-        }
+        // Writing to a Vec cannot fail.
+        let _ = std::io::Write::write_fmt(out, format_args!("{}", self.rest));
     }
 }
 
 impl fmt::Display for TagValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text)?;
-        self.number.map_or(Ok(()), |number| write!(f, "{number}"))
+        write!(f, "{}{}", self.text, self.rest)
     }
 }
 
@@ -168,6 +194,10 @@ impl Tags {
                 return Err(TagError::Duplicate(tag.name.clone()));
             }
             check_values(tag, before)?;
+            if tag.values.life().is_some() && before.iter().any(|earlier| earlier.values.life().is_some()) {
+                let message = "a device has one serial number: another tag before it is one".into();
+                return Err(TagError::BadValues { tag: tag.name.clone(), message });
+            }
         }
         // Of none all are the same.
         let seed = if tags.is_empty() { 0 } else { seed };
@@ -215,6 +245,7 @@ impl Tags {
         match &of.values {
             TagValues::OneOf(list) => below(counted(list.len())),
             TagValues::Numbered { count, .. } => below(*count),
+            TagValues::Serial { .. } => 0,
             TagValues::Within { tag, lists } => {
                 let outer = usize::try_from(self.choice(*tag, device)).unwrap_or(0);
                 let before: usize = lists.iter().take(outer).map(Vec::len).sum();
@@ -229,19 +260,67 @@ impl Tags {
         let of = self.tags.get(usize::from(tag))?;
         let place = usize::try_from(choice).ok()?;
         match &of.values {
-            TagValues::OneOf(list) => list.get(place).map(|text| TagValue { text, number: None }),
+            TagValues::OneOf(list) => list.get(place).map(|text| TagValue { text, rest: Rest::Nothing }),
             TagValues::Numbered { prefix, count } => {
-                (choice < *count).then_some(TagValue { text: prefix, number: Some(choice) })
+                (choice < *count).then_some(TagValue { text: prefix, rest: Rest::Number(choice) })
             }
             TagValues::Within { lists, .. } => {
-                lists.iter().flatten().nth(place).map(|text| TagValue { text, number: None })
+                lists.iter().flatten().nth(place).map(|text| TagValue { text, rest: Rest::Nothing })
             }
+            // They are no choice, and have no end.
+            TagValues::Serial { .. } => None,
         }
     }
 
-    /// The tags of a device with its values, in order. Allocates nothing.
+    /// The tags of a device with its values, in order, as they are at its first datapoint. Allocates nothing.
     pub fn of(&self, device: u32) -> impl Iterator<Item = (&Tag, TagValue<'_>)> {
-        (0..).zip(&self.tags).filter_map(move |(id, tag)| Some((tag, self.value(id, self.choice(id, device))?)))
+        self.at(device, 0)
+    }
+
+    /// The tags of a device with its values, in order, as they are at one of its datapoints. Allocates nothing.
+    pub fn at(&self, device: u32, index: u64) -> impl Iterator<Item = (&Tag, TagValue<'_>)> {
+        (0..).zip(&self.tags).filter_map(move |(id, tag)| {
+            let value = match &tag.values {
+                TagValues::Serial { prefix, .. } => {
+                    TagValue { text: prefix, rest: Rest::Unit(device, self.unit(device, index)) }
+                }
+                _ => self.value(id, self.choice(id, device))?,
+            };
+            Some((tag, value))
+        })
+    }
+
+    /// Datapoints of a unit, where a device is replaced from time to time.
+    #[must_use]
+    pub fn life(&self) -> Option<NonZeroU32> {
+        self.tags.iter().find_map(|tag| tag.values.life())
+    }
+
+    /// How many units stood in the place of a device before the one that sends this datapoint.
+    #[must_use]
+    pub fn unit(&self, device: u32, index: u64) -> u64 {
+        self.life().map_or(0, |life| index.saturating_add(self.lived(device, life)) / u64::from(life.get()))
+    }
+
+    /// The first datapoint of the unit after the one that sends this one; none has it where nothing is replaced.
+    #[must_use]
+    pub fn next_unit(&self, device: u32, index: u64) -> u64 {
+        match self.life() {
+            Some(_) => self.first_of_unit(device, self.unit(device, index).saturating_add(1)),
+            None => u64::MAX,
+        }
+    }
+
+    /// The first datapoint that a unit of a device could send.
+    #[must_use]
+    pub fn first_of_unit(&self, device: u32, unit: u64) -> u64 {
+        let Some(life) = self.life() else { return 0 };
+        unit.saturating_mul(life.get().into()).saturating_sub(self.lived(device, life))
+    }
+
+    /// How many datapoints of its life the first unit of a device has behind it.
+    fn lived(&self, device: u32, life: NonZeroU32) -> u64 {
+        mixed(mixed(self.seed ^ UNITS) ^ u64::from(device)) % u64::from(life.get())
     }
 
     /// The place of a value among those of its tag.
@@ -257,6 +336,7 @@ impl Tags {
                 // Neither `+7` nor `07`.
                 (u32::to_string(&number) == digits).then_some(number)
             }
+            TagValues::Serial { .. } => None,
         }
     }
 }
@@ -268,7 +348,14 @@ impl TagValues {
             Self::OneOf(list) => counted(list.len()),
             Self::Numbered { count, .. } => *count,
             Self::Within { lists, .. } => counted(lists.iter().map(Vec::len).sum()),
+            Self::Serial { .. } => 0,
         }
+    }
+
+    /// Datapoints of a unit, of a serial number.
+    #[must_use]
+    pub fn life(&self) -> Option<NonZeroU32> {
+        if let Self::Serial { life, .. } = self { NonZeroU32::new(*life) } else { None }
     }
 }
 
@@ -289,7 +376,7 @@ fn check_values(tag: &Tag, before: &[Tag]) -> Result<(), TagError> {
     let wrong = |message: String| Err(TagError::BadValues { tag: tag.name.clone(), message });
     let mut texts: Vec<&String> = match &tag.values {
         TagValues::OneOf(list) => list.iter().collect(),
-        TagValues::Numbered { prefix, .. } => vec![prefix],
+        TagValues::Numbered { prefix, .. } | TagValues::Serial { prefix, .. } => vec![prefix],
         TagValues::Within { tag: outer, lists } => {
             let Some(outer) = before.get(usize::from(*outer)) else {
                 return wrong("it is within a tag that does not stand before it".into());
@@ -305,10 +392,14 @@ fn check_values(tag: &Tag, before: &[Tag]) -> Result<(), TagError> {
         }
     };
     let count = usize::try_from(tag.values.count()).unwrap_or(usize::MAX);
-    if count == 0 || count > MAX_VALUES {
+    if let TagValues::Serial { life, .. } = tag.values {
+        if life == 0 {
+            return wrong("a life of 0 datapoints is none: write 1 or more".into());
+        }
+    } else if count == 0 || count > MAX_VALUES {
         return wrong(format!("it has {count} values: write 1 to {MAX_VALUES}"));
     }
-    let is_numbered = matches!(tag.values, TagValues::Numbered { .. });
+    let is_numbered = matches!(tag.values, TagValues::Numbered { .. } | TagValues::Serial { .. });
     if let Some(value) = texts.iter().find(|text| !(is_value(text) || is_numbered && text.is_empty())) {
         return Err(TagError::BadValue { tag: tag.name.clone(), value: (*value).clone() });
     }
@@ -396,6 +487,39 @@ mod tests {
             assert!(!is(2, 12, text), "{text}");
         }
         assert!(!is(0, 1, "u") && !is(0, 1, "us1") && !is(0, 1, "US"));
+    }
+
+    #[test]
+    fn a_unit_is_replaced_after_its_life_and_each_has_a_number_of_its_own() {
+        let serial = Tag { name: "serial".into(), values: TagValues::Serial { prefix: "s".into(), life: 10 } };
+        let tags = Tags::new(3, vec![one_of("site", &["x", "y"]), serial.clone()]).unwrap();
+        let at = |device, index| tags.at(device, index).map(|(_, value)| value.to_string()).collect::<Vec<_>>();
+        let mut begins = std::collections::BTreeSet::new();
+        for device in 0..200 {
+            let first = tags.next_unit(device, 0);
+            assert!((1..=10).contains(&first));
+            begins.insert(first);
+            for index in 0..35 {
+                let unit = if index < first { 0 } else { 1 + (index - first) / 10 };
+                assert_eq!(
+                    (tags.unit(device, index), at(device, index)[1].clone()),
+                    (unit, format!("s{device}-{unit}"))
+                );
+                assert_eq!(tags.next_unit(device, index), first + unit * 10);
+                assert_eq!(tags.unit(device, tags.first_of_unit(device, unit)), unit);
+                assert_eq!(at(device, index)[0], at(device, 0)[0], "the place is the same");
+            }
+        }
+        assert_eq!(begins.len(), 10, "not all are replaced at once");
+        assert_eq!((tags.life().map(NonZeroU32::get), tags.choices(1), tags.value(1, 0)), (Some(10), 0, None));
+        assert_eq!((places().life(), places().next_unit(3, 7), places().unit(3, 7)), (None, u64::MAX, 0));
+        let ends = Tags::new(3, vec![serial.clone()]).unwrap();
+        assert!(ends.next_unit(0, u64::MAX) > ends.unit(0, u64::MAX));
+        let (other, none) =
+            (Tag { name: "other".into(), ..serial.clone() }, TagValues::Serial { prefix: String::new(), life: 0 });
+        let told = |tags| Tags::new(0, tags).unwrap_err().to_string();
+        assert!(told(vec![serial, other]).contains("one serial number"));
+        assert!(told(vec![Tag { name: "a".into(), values: none }]).contains("a life of 0"));
     }
 
     #[test]

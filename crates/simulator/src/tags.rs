@@ -10,7 +10,8 @@ pub(crate) const TAGS: Setting = Setting {
     default: "",
     help: "static attributes of each device, which databases index: [{ name = \"site\", values = [\"east\", \"west\"] }, \
            { name = \"rack\", count = 100 }]; by chance one of `values`, or a number below `count` after `prefix`, or, with \
-           `within` an earlier tag, one of that list of `lists` that stands where its value does",
+           `within` an earlier tag, one of that list of `lists` that stands where its value does; or, with `life`, the serial \
+           number of a unit that is replaced after so many datapoints",
 };
 
 /// A tag, as written.
@@ -25,6 +26,7 @@ struct TagConfig {
     prefix: Option<String>,
     within: Option<String>,
     lists: Option<Vec<Vec<String>>>,
+    life: Option<u32>,
 }
 
 /// The tags that a profile gives devices; `None` where it says nothing of them.
@@ -64,6 +66,13 @@ impl TagConfig {
     fn meant(self, key: &str, before: &[Tag]) -> Result<Tag, ParameterError> {
         let name = self.name;
         let wrong = |message: &str| Err(ParameterError::key(key, format!("{name}: {message}")));
+        if let Some(life) = self.life {
+            let is_alone = self.values.is_empty() && self.count == 0 && self.within.is_none() && self.lists.is_none();
+            if !is_alone {
+                return wrong("write life and maybe prefix, and neither values nor count nor within nor lists");
+            }
+            return Ok(Tag { name, values: TagValues::Serial { prefix: self.prefix.unwrap_or_default(), life } });
+        }
         let values = match (self.values.is_empty(), self.count, self.prefix, self.within, self.lists) {
             (false, 0, None, None, None) => TagValues::OneOf(self.values),
             (true, count @ 1.., prefix, None, None) => {
@@ -73,7 +82,7 @@ impl TagConfig {
                 Some(place) => TagValues::Within { tag: TagId::try_from(place).unwrap_or(TagId::MAX), lists },
                 None => return wrong(&format!("it is within {outer:?}, and no tag before it is called so")),
             },
-            _ => return wrong("write either values, or count and maybe prefix, or within and lists"),
+            _ => return wrong("write either values, or count and maybe prefix, or within and lists, or life"),
         };
         Ok(Tag { name, values })
     }
@@ -94,9 +103,11 @@ mod tests {
             { "name": "region", "values": ["eu", "us"] },
             { "name": "centre", "within": "region", "lists": [["eu-1", "eu-2"], ["us-1"]] },
             { "name": "rack", "count": 100, "prefix": "r" },
+            { "name": "serial", "life": 500, "prefix": "s" },
         ]));
         let meant = meant.unwrap().unwrap();
         assert_eq!([0, 1, 2].map(|id| meant.choices(id)), [2, 3, 100]);
+        assert_eq!(meant.life().map(std::num::NonZeroU32::get), Some(500));
         assert_eq!(meant.value(2, 7).unwrap().to_string(), "r7");
         assert_eq!(tags(json!([])).unwrap(), Some(Tags::new(3, Vec::new()).unwrap()), "none, and that was said");
         assert_eq!(written(&Settings::default(), 3).unwrap(), None);
@@ -107,11 +118,14 @@ mod tests {
         for (value, part) in [
             (
                 json!([{ "name": "a" }]),
-                "tags[0]: a: write either values, or count and maybe prefix, or within and lists",
+                "tags[0]: a: write either values, or count and maybe prefix, or within and lists, or life",
             ),
             (json!([{ "name": "a", "values": ["x"], "prefix": "p" }]), "write either values"),
             (json!([{ "name": "a", "count": 3, "lists": [["x"]] }]), "write either values"),
             (json!([{ "name": "a", "values": ["x"], "count": 3 }]), "write either values"),
+            (json!([{ "name": "a", "values": ["x"], "life": 3 }]), "write life and maybe prefix"),
+            (json!([{ "name": "a", "count": 3, "life": 3 }]), "write life and maybe prefix"),
+            (json!([{ "name": "a", "life": 0 }]), "a life of 0"),
             (json!([{ "name": "a", "within": "b", "lists": [["x"]] }]), "no tag before it is called so"),
             (json!([{ "name": "A", "count": 3 }]), "tags[0]: tag name \"A\" is not of the form"),
             (json!([{ "name": "a", "valus": ["x"] }]), "unknown field `valus`"),

@@ -123,14 +123,20 @@ impl Reader for MemoryReader {
         self.database.with_store(|store| store.answer(&self.database.table.schema, query, sink))?
     }
 
-    /// Each device has the tags of the schema: there is nothing that could hold others.
+    /// What the schema says of each device, or of each datapoint where that changes: there is nothing that could hold others.
     async fn tags(&mut self, devices: Range<u32>, take: &mut TakeTags<'_>) -> Result<TagsKept, Error> {
         let TableSpec { schema, devices: all, .. } = &*self.database.table;
-        for device in devices.start..devices.end.min(*all) {
-            let values: Vec<String> = schema.tags().of(device).map(|(_, value)| value.to_string()).collect();
-            let values: Vec<Option<&str>> = values.iter().map(|value| Some(value.as_str())).collect();
-            take(device, &values)?;
+        let tags = schema.tags();
+        let mut tell = |device, index| {
+            let values: Vec<String> = tags.at(device, index).map(|(_, value)| value.to_string()).collect();
+            take(device, &values.iter().map(|value| Some(value.as_str())).collect::<Vec<_>>())
+        };
+        if tags.life().is_some() {
+            let units = self.database.with_store(|store| store.units(tags, &devices))?;
+            units.into_iter().try_for_each(|((device, _), index)| tell(device, index))?;
+            return Ok(TagsKept::WithDatapoints);
         }
+        (devices.start..devices.end.min(*all)).try_for_each(|device| tell(device, 0))?;
         Ok(TagsKept::WithDevices)
     }
 }

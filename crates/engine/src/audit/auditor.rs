@@ -7,7 +7,7 @@ use super::{
     findings::{Findings, Kind},
     merge::Merge,
     pieces::{Piece, sampled},
-    tags::{PAGE, TagAudit},
+    tags::{PAGE, TagAudit, Units},
     windows::Windows,
 };
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
     verify::Exactness,
 };
 use iotbench_core::{
-    Action, Capabilities, Cause, Chunk, Devices, Duplicates, Error, Query, Reader, SignalId, TagsKept, TimeRange,
+    Action, Capabilities, Cause, Chunk, Devices, Duplicates, Error, Query, Reader, SignalId, Tags, TagsKept, TimeRange,
 };
 use iotbench_simulator::Dataset;
 use std::{collections::BTreeSet, ops::Range, sync::Arc, time::Duration};
@@ -164,27 +164,79 @@ impl<'a> Auditor<'a> {
 
     /// Looks at the tags of the devices, where they have any, page by page.
     async fn tags_of_all(&mut self, reader: &mut dyn Reader) -> Result<(), Cut> {
-        let (plan, patience) = (self.request.plan, self.request.patience);
-        let (tags, devices) = (plan.table.schema.tags(), plan.table.devices);
         let Some(mut audit) = self.tags.take() else { return Ok(()) };
-        let pages: Vec<Range<u32>> = match self.request.scope {
-            AuditScope::Sample => drawn(plan.seed, devices).into_iter().map(|device| device..device + 1).collect(),
-            AuditScope::Full => Vec::new(),
-        };
-        let all = (0..devices).step_by(PAGE as usize).map(|first| first..devices.min(first.saturating_add(PAGE)));
-        let looked = async {
-            for page in pages.into_iter().chain(all.filter(|_| self.request.scope == AuditScope::Full)) {
-                self.goes_on()?;
-                if !audit.look(reader, (tags, page), patience).await? {
+        let looked = self.tags_in(&mut audit, reader).await;
+        self.tags = Some(audit);
+        looked
+    }
+
+    async fn tags_in(&self, audit: &mut TagAudit, reader: &mut dyn Reader) -> Result<(), Cut> {
+        let plan = self.request.plan;
+        let (tags, devices) = (plan.table.schema.tags(), plan.table.devices);
+        if self.request.scope == AuditScope::Sample {
+            let drawn = drawn(plan.seed, devices);
+            let ranges = self.ranges_of(&drawn)?;
+            for device in drawn {
+                if !self.page(audit, reader, device..device + 1, ranges.as_ref()).await? {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        if tags.life().is_none() {
+            for first in (0..devices).step_by(PAGE as usize) {
+                let page = first..devices.min(first.saturating_add(PAGE));
+                if !self.page(audit, reader, page, None).await? {
                     return Ok(());
                 }
             }
-            let is_whole = self.request.scope == AuditScope::Full && audit.kept == TagsKept::WithDevices;
-            if is_whole { audit.look_beyond(reader, devices, patience).await } else { Ok(()) }
-        };
-        let looked = looked.await;
-        self.tags = Some(audit);
-        looked
+            let has_each = audit.kept == TagsKept::WithDevices;
+            return if has_each { audit.look_beyond(reader, devices, self.request.patience).await } else { Ok(()) };
+        }
+        let mut windows = Windows::of(devices);
+        while let Some((window, ranges)) = windows.next(self.request.ledger)? {
+            for first in window.clone().step_by(PAGE as usize) {
+                let page = first..window.end.min(first.saturating_add(PAGE));
+                if !self.page(audit, reader, page, Some(&ranges)).await? {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the ledger says of these devices, where it has to be known which units of theirs sent something.
+    fn ranges_of(&self, devices: &BTreeSet<u32>) -> Result<Option<FateRanges>, Cut> {
+        if self.request.plan.table.schema.tags().life().is_none() {
+            return Ok(None);
+        }
+        let ranges = self.request.ledger.ranges(&|device| devices.contains(&device), MAX_RANGES);
+        ranges.map_err(|e| damaged(&e))?.ok_or_else(too_scattered).map(Some).map_err(Cut::Failed)
+    }
+
+    async fn page(
+        &self,
+        audit: &mut TagAudit,
+        reader: &mut dyn Reader,
+        devices: Range<u32>,
+        ranges: Option<&FateRanges>,
+    ) -> Result<bool, Cut> {
+        self.goes_on()?;
+        let tags = self.request.plan.table.schema.tags();
+        let mut sent = |device| ranges.map_or_else(Units::default, |ranges| self.units(tags, device, ranges));
+        audit.look(reader, (tags, devices), &mut sent, self.request.patience).await
+    }
+
+    /// Which units of a device sent what is stored, or may be.
+    fn units(&self, tags: &Tags, device: u32, ranges: &FateRanges) -> Units {
+        let mut units = Units::default();
+        for segment in self.account(ranges).segments(device) {
+            let of_segment = tags.unit(device, segment.indices.start)..=tags.unit(device, segment.indices.end - 1);
+            let is_stored = segment.fate == Fate::Acked && !self.request.may_lose;
+            // What was refused may be there all the same, which is for the datapoints to tell.
+            if is_stored { units.stored.push(of_segment) } else { units.maybe.push(of_segment) }
+        }
+        units
     }
 
     /// Whether there is time, and somebody who waits.

@@ -3,7 +3,11 @@
 use super::auditor::Cut;
 use crate::caught::caught;
 use iotbench_core::{Cause, Error, Reader, Tags, TagsKept};
-use std::{ops::Range, time::Duration};
+use std::{
+    collections::BTreeSet,
+    ops::{Range, RangeInclusive},
+    time::Duration,
+};
 
 /// Devices that are asked for at once.
 pub(super) const PAGE: u32 = 512;
@@ -94,14 +98,16 @@ impl TagAudit {
         }
     }
 
-    /// Asks for the tags of devices, a page at most, and holds them against these. False: the database does not tell.
+    /// Asks for the tags of devices, a page at most, and holds them against these. `sent`: what each sent, where its tags change.
+    /// False: the database does not tell.
     pub(super) async fn look(
         &mut self,
         reader: &mut dyn Reader,
         (tags, devices): (&Tags, Range<u32>),
+        sent: &mut (dyn FnMut(u32) -> Units + Send),
         patience: Duration,
     ) -> Result<bool, Cut> {
-        let mut page = Page::new(tags, devices.clone());
+        let mut page = Page::new(tags, devices.clone(), sent);
         let mut take = |device: u32, values: &[Option<&str>]| page.take(device, values);
         let answer = tokio::time::timeout(patience, caught(reader.tags(devices, &mut take))).await;
         let timed_out = || Error::new(Cause::TimedOut, "the tags of devices were not read in time");
@@ -130,6 +136,26 @@ impl TagAudit {
     }
 }
 
+/// Which units stood in the place of a device, and sent something.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Units {
+    /// Something of each is stored.
+    pub stored: Vec<RangeInclusive<u64>>,
+    /// Something of each may be.
+    pub maybe: Vec<RangeInclusive<u64>>,
+}
+
+impl Units {
+    fn contain(&self, unit: u64) -> bool {
+        self.stored.iter().chain(&self.maybe).any(|units| units.contains(&unit))
+    }
+
+    /// The first of which something is to be stored, and is not among these.
+    fn lacking(&self, told: &BTreeSet<u64>) -> Option<u64> {
+        self.stored.iter().flat_map(Clone::clone).find(|unit| !told.contains(unit))
+    }
+}
+
 /// What was told of some consecutive devices.
 struct Page<'t> {
     tags: &'t Tags,
@@ -141,42 +167,74 @@ struct Page<'t> {
 #[derive(Clone, Default)]
 struct Told {
     rows: u64,
+    /// Units that sent something, and those that were told.
+    sent: Units,
+    units: BTreeSet<u64>,
     /// How the first tag that is wrong differs.
     wrong: Option<String>,
 }
 
 impl<'t> Page<'t> {
-    fn new(tags: &'t Tags, devices: Range<u32>) -> Self {
-        let told = devices.clone().map(|_| Told::default()).collect();
+    fn new(tags: &'t Tags, devices: Range<u32>, sent: &mut (dyn FnMut(u32) -> Units + Send)) -> Self {
+        let mut units = |device| if tags.life().is_some() { sent(device) } else { Units::default() };
+        let told = devices.clone().map(|device| Told { sent: units(device), ..Told::default() }).collect();
         Self { tags, devices, told }
     }
 
     fn take(&mut self, device: u32, values: &[Option<&str>]) -> Result<(), Error> {
-        let place = device.checked_sub(self.devices.start).and_then(|place| usize::try_from(place).ok());
-        let Some(told) = place.and_then(|place| self.told.get_mut(place)) else {
-            let message = format!("it told the tags of device {device}, and was asked for those of {:?}", self.devices);
-            return Err(Error::new(Cause::Protocol, message));
+        let improper = |message| Err(Error::new(Cause::Protocol, message));
+        let asked = self.devices.clone();
+        let Some(told) = self.told_of(device) else {
+            return improper(format!("it told the tags of device {device}, and was asked for those of {asked:?}"));
         };
-        if values.len() != self.tags.len() {
-            let message = format!("it told {} tags of device {device}, which has {}", values.len(), self.tags.len());
-            return Err(Error::new(Cause::Protocol, message));
-        }
         told.rows += 1;
-        if told.wrong.is_none() {
-            told.wrong = difference(self.tags, device, values);
+        if values.len() != self.tags.len() {
+            return improper(format!(
+                "it told {} tags of device {device}, which has {}",
+                values.len(),
+                self.tags.len()
+            ));
+        }
+        let wrong = match self.unit_of(device, values) {
+            None => difference(self.tags, device, 0, values),
+            Some((unit, index)) => {
+                let is_known = self.told_of(device).is_some_and(|told| {
+                    told.units.insert(unit);
+                    told.sent.contain(unit)
+                });
+                let alien = || Some(format!("something of its unit {unit} is stored, which sent nothing"));
+                difference(self.tags, device, index, values).or_else(|| if is_known { None } else { alien() })
+            }
+        };
+        if let Some(told) = self.told_of(device) {
+            told.wrong = told.wrong.take().or(wrong);
         }
         Ok(())
+    }
+
+    fn told_of(&mut self, device: u32) -> Option<&mut Told> {
+        let place = device.checked_sub(self.devices.start).and_then(|place| usize::try_from(place).ok())?;
+        self.told.get_mut(place)
+    }
+
+    /// The unit whose serial number stands among these values, and its first datapoint; `None`: they do not change, or none does.
+    fn unit_of(&self, device: u32, values: &[Option<&str>]) -> Option<(u64, u64)> {
+        self.tags.life()?;
+        let serial = self.tags.as_slice().iter().position(|tag| tag.values.life().is_some())?;
+        let unit: u64 = values.get(serial).copied().flatten()?.rsplit_once('-')?.1.parse().ok()?;
+        Some((unit, self.tags.first_of_unit(device, unit)))
     }
 
     fn finish(self, audit: &mut TagAudit) {
         let has_each = audit.kept == TagsKept::WithDevices;
         for (device, told) in self.devices.zip(self.told) {
             audit.asked += 1;
-            match (told.wrong, told.rows) {
+            let lacks = told.sent.lacking(&told.units).map(|unit| format!("nothing of its unit {unit} is stored"));
+            match (told.wrong.or(lacks), told.rows) {
                 (Some(how), _) => audit.note(TagFault::Wrong, device, how),
                 (None, 0) if has_each => audit.note(TagFault::Missing, device, String::new()),
                 (None, 0) => {}
-                (None, 2..) if has_each => {
+                (None, 2..) if has_each && self.tags.life().is_none() => {
                     audit.note(TagFault::Alien, device, format!("{} rows instead of one", told.rows));
                 }
                 (None, _) => audit.right += 1,
@@ -185,9 +243,9 @@ impl<'t> Page<'t> {
     }
 }
 
-/// How the first tag of a device that is stored otherwise differs.
-fn difference(tags: &Tags, device: u32, values: &[Option<&str>]) -> Option<String> {
-    tags.of(device).zip(values).find_map(|((tag, expected), &found)| match found {
+/// How the first tag of a device that is stored otherwise than it is at one of its datapoints differs.
+fn difference(tags: &Tags, device: u32, index: u64, values: &[Option<&str>]) -> Option<String> {
+    tags.at(device, index).zip(values).find_map(|((tag, expected), &found)| match found {
         Some(found) if expected.is(found) => None,
         Some(found) => Some(format!("{} is {found:?} instead of {:?}", tag.name, expected.to_string())),
         None => Some(format!("{} is not there, instead of {:?}", tag.name, expected.to_string())),

@@ -149,10 +149,53 @@ fn a_database_that_does_not_tell_is_asked_once_and_found_nothing_wrong_with() {
 #[test]
 fn a_row_of_a_device_that_was_not_asked_for_is_no_answer() {
     let tags = tags();
-    let mut page = Page::new(&tags, 5..7);
+    let mut page = Page::new(&tags, 5..7, &mut |_| Units::default());
     for (device, values) in [(4, 2), (7, 2), (u32::MAX, 2), (5, 1), (5, 3)] {
         let error = page.take(device, &vec![None; values]).unwrap_err();
         assert_eq!(error.cause, Cause::Protocol, "{error}");
     }
     page.take(6, &[None, None]).unwrap();
+}
+
+/// Devices 0 to 2, of which each sent 25 datapoints in lives of ten.
+fn of_units(spoil: impl FnOnce(&mut Vec<Row>)) -> TagAudit {
+    let serial = Tag { name: "serial".into(), values: TagValues::Serial { prefix: "s".into(), life: 10 } };
+    let site = Tag { name: "site".into(), values: TagValues::OneOf(["east", "west"].map(Into::into).to_vec()) };
+    let tags = Tags::new(4, vec![site, serial]).unwrap();
+    let last = |device| tags.unit(device, 24);
+    let mut sent = |device| Units { stored: vec![0..=last(device)], maybe: Vec::new() };
+    let row = |device, unit| {
+        let values = tags.at(device, tags.first_of_unit(device, unit));
+        (device, values.map(|(_, value)| Some(value.to_string())).collect())
+    };
+    let mut rows: Vec<Row> = (0..3).flat_map(|device| (0..=last(device)).map(move |unit| row(device, unit))).collect();
+    spoil(&mut rows);
+    let mut page = Page::new(&tags, 0..3, &mut sent);
+    for (device, values) in &rows {
+        page.take(*device, &values.iter().map(Option::as_deref).collect::<Vec<_>>()).unwrap();
+    }
+    let mut audit = TagAudit { kept: TagsKept::WithDatapoints, ..TagAudit::default() };
+    page.finish(&mut audit);
+    audit
+}
+
+#[test]
+fn of_a_device_that_was_replaced_each_unit_that_sent_something_is_told_and_no_other() {
+    let audit = of_units(|_| {});
+    assert!(audit.is_clean() && audit.right == 3, "{audit:?}");
+    let detail = |spoil: &dyn Fn(&mut Vec<Row>)| {
+        let audit = of_units(|rows| spoil(rows));
+        assert_eq!((audit.count(TagFault::Wrong), audit.right), (1, 2), "{audit:?}");
+        audit.examples[0].detail.clone()
+    };
+    let found = detail(&|rows| drop(rows.remove(1)));
+    assert_eq!(found, "nothing of its unit 1 is stored");
+    let found = detail(&|rows| rows.push((0, vec![rows[0].1[0].clone(), Some("s0-9".into())])));
+    assert_eq!(found, "something of its unit 9 is stored, which sent nothing");
+    let found = detail(&|rows| rows[0].1[1] = Some("s1-0".into()));
+    assert_eq!(found, "serial is \"s1-0\" instead of \"s0-0\"");
+    let found = detail(&|rows| rows[0].1[1] = None);
+    assert_eq!(found, "serial is not there, instead of \"s0-0\"");
+    let found = detail(&|rows| rows[1].1[0] = Some("north".into()));
+    assert!(found.starts_with("site is \"north\""), "{found}");
 }
