@@ -251,9 +251,11 @@ impl DatasetConfig {
     /// Tags that cannot be.
     pub fn schema(&self, dataset: &dyn Dataset, seed: u64) -> Result<Schema, DatasetError> {
         let info = self.info()?;
+        let recorded = dataset.tags();
         let tags = written(&self.parameters, seed).and_then(|written| match written {
             Some(tags) => Ok(tags),
-            None => tags_of(seed, &(info.tags)()),
+            None if recorded.is_empty() => tags_of(seed, &(info.tags)()),
+            None => tags_of(seed, &recorded),
         });
         let schema = tags.and_then(|tags| {
             let tagged = dataset.schema().clone().with_tags(tags.clone());
