@@ -72,9 +72,10 @@ pub(crate) async fn read(
     let mut rows = sqlx::query(&sql).fetch(connection);
     while let Some(row) = rows.try_next().await.map_err(|e| classify(&e))? {
         let device = row.try_get(0).map_err(|e| classify(&e))?;
-        let values: Result<Vec<Option<&str>>, _> =
-            (1..=table.schema.tags().len()).map(|place| row.try_get(place)).collect();
-        take(device, &values.map_err(|e| classify(&e))?)?;
+        // A text that is told apart byte by byte comes as bytes.
+        let values =
+            (1..=table.schema.tags().len()).map(|place| text_at(&row, place)).collect::<Result<Vec<_>, _>>()?;
+        take(device, &values.iter().map(Option::as_deref).collect::<Vec<_>>())?;
     }
     Ok(())
 }
