@@ -184,7 +184,8 @@ fn line_protocol_has_devices_by_their_tags_and_signals_of_their_types() {
     assert_eq!(row(&first, 1), ["I64(2)", "F64(2.0)", "I64(0)", r#"Text("two\nlines")"#, "I64(8)"]);
     let second = filled(&*dataset, Run { device: 1, first: 0, count: 1 });
     assert_eq!(row(&second, 0), ["I64(-3)", "F64(0.5)", "I64(1)", r#"Text("")"#, "I64(9)"]);
-    assert_eq!(dataset.remark(), None);
+    let remark = dataset.remark().unwrap();
+    assert!(remark.starts_with("tags were left out: site (tag site: \"b c\" is no value"), "{remark}");
     let by_tag =
         of_file("r", LINES.as_bytes(), "device_tag = \"site\"\ntime_unit = \"us\"\nsignals = [\"w\"]", 2).unwrap();
     assert_eq!((name(&*by_tag, 1), by_tag.schema().width()), ("b c".into(), 1));
