@@ -5,6 +5,13 @@
 //! one marker cannot contradict another, and whatever is left half-way is found by it.
 
 use iotbench_core::{Name, Tags};
+use std::{
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
 
 /// How long a statement's rows become: below what any server takes as one.
 const CHUNK_BYTES: usize = 128 * 1024;
@@ -21,10 +28,24 @@ pub fn mark(table: &Name) -> String {
     format!("iotbench devices of {table}")
 }
 
+/// How many devices have their row, while the table of devices is filled.
+#[derive(Clone, Debug, Default)]
+pub struct Filled(Arc<AtomicU32>);
+
+impl Filled {
+    /// `None`: it is not being filled.
+    #[must_use]
+    pub fn devices(&self) -> Option<u32> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|&devices| devices > 0)
+    }
+}
+
 /// A row for each device as SQL, `(0,'eu','r7'),(1,'us','r2')`, in texts of bounded length. No value of a tag needs quoting.
-pub fn rows(tags: &Tags, devices: u32) -> impl Iterator<Item = String> + '_ {
+/// Whoever asks for the next has those before it stored: `filled` tells of that.
+pub fn rows(tags: &Tags, devices: u32, filled: &Filled) -> impl Iterator<Item = String> {
     let mut next = 0..devices;
     std::iter::from_fn(move || {
+        filled.0.store(next.start, Ordering::Relaxed);
         let mut text = String::new();
         while text.len() < CHUNK_BYTES
             && let Some(device) = next.next()
@@ -38,6 +59,15 @@ pub fn rows(tags: &Tags, devices: u32) -> impl Iterator<Item = String> + '_ {
         }
         (!text.is_empty()).then_some(text)
     })
+}
+
+/// The columns of a row of the table of devices, and the condition on them, as `SELECT {} FROM {table} WHERE {}` takes them.
+#[must_use]
+pub fn rows_of(tags: &Tags, devices: &Range<u32>, quoted: impl Fn(&str) -> String) -> (String, String) {
+    let columns = ["device"].into_iter().chain(tags.as_slice().iter().map(|tag| tag.name.as_str()));
+    let device = quoted("device");
+    let condition = format!("{device} >= {} AND {device} < {}", devices.start, devices.end);
+    (columns.map(quoted).collect::<Vec<_>>().join(", "), condition)
 }
 
 #[cfg(test)]
@@ -58,7 +88,9 @@ mod tests {
         const DEVICES: u32 = 100_000;
         let tags = tags();
         let (mut next, mut chunks) = (0, 0);
-        for text in rows(&tags, DEVICES) {
+        let filled = Filled::default();
+        for text in rows(&tags, DEVICES, &filled) {
+            assert_eq!(filled.devices(), (next > 0).then_some(next));
             assert!(text.len() < CHUNK_BYTES + 100, "{} bytes", text.len());
             for row in text.strip_prefix('(').unwrap().strip_suffix(')').unwrap().split("),(") {
                 let values = tags.of(next).map(|(_, value)| format!(",'{value}'")).collect::<String>();
@@ -69,7 +101,8 @@ mod tests {
         }
         assert_eq!(next, DEVICES);
         assert!((10..100).contains(&chunks), "{chunks} statements");
-        assert_eq!(rows(&tags, 0).next(), None);
+        assert_eq!(filled.devices(), Some(DEVICES));
+        assert_eq!(rows(&tags, 0, &filled).next(), None);
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl Observer for Progress {
         }
         match event {
             Event::Phase { .. } => self.begin_phase(),
-            Event::Preloaded { .. } | Event::Settling { .. } => {
+            Event::DevicesMade { .. } | Event::Preloaded { .. } | Event::Settling { .. } => {
                 let course = &self.run.course;
                 self.show(&[vec![course.phase().name().into(), course.note().into()]]);
             }

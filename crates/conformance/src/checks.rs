@@ -8,10 +8,10 @@ use crate::{
     subject::{Check, Failure, Session, Subject, ask, ensure},
 };
 use iotbench_core::{
-    Applied, Backend, Batch, Cause, Consecutive, Database, Devices, Duplicates, Name, OpenRequest, Query, Registry,
-    Run, Schema, Settings, Target, TimeRange, Value, ValueType,
+    Applied, Backend, Batch, Cause, Consecutive, Database, Devices, Duplicates, Error, Name, OpenRequest, Query,
+    Reader, Registry, Run, Schema, Settings, TagsKept, Target, TimeRange, Value, ValueType,
 };
-use std::num::NonZeroU64;
+use std::{collections::BTreeSet, num::NonZeroU64};
 
 /// Makes all checks that apply.
 pub(crate) async fn all(subject: &Subject<'_>, outcomes: &mut Vec<Outcome>) {
@@ -52,13 +52,15 @@ fn skipped(check: &str, reason: &str) -> Outcome {
 /// Holds the backend against the oracle over every dataset that it can hold.
 async fn compared(subject: &Subject<'_>, outcomes: &mut Vec<Outcome>) {
     let capabilities = subject.capabilities();
-    let datasets = data::ordinary(capabilities)
-        .and_then(|ordinary| Ok((ordinary, data::extreme(capabilities)?, [data::tagged(capabilities)?])));
-    let (ordinary, extreme, tagged) = match datasets {
+    let datasets = data::ordinary(capabilities).and_then(|ordinary| {
+        Ok((ordinary, data::extreme(capabilities)?, [data::tagged(capabilities)?], [data::replaced(capabilities)?]))
+    });
+    let (ordinary, extreme, tagged, replaced) = match datasets {
         Ok(datasets) => datasets,
         Err(e) => return outcomes.push(Outcome { check: "datasets".into(), verdict: Verdict::Failed(e.to_string()) }),
     };
-    let ordinary = ordinary.iter().map(|dataset| (dataset, questions::about(dataset)));
+    // By the tag that changes nobody is asked for.
+    let ordinary = ordinary.iter().chain(&replaced).map(|dataset| (dataset, questions::about(dataset)));
     let extreme = extreme.iter().map(|dataset| (dataset, questions::about_extremes(dataset)));
     let tagged = tagged.iter().map(|dataset| (dataset, questions::about_tags(dataset)));
     for (dataset, questions) in ordinary.chain(extreme).chain(tagged) {
@@ -103,8 +105,45 @@ async fn compare_dataset(
         }
         outcomes.push(Outcome { check: format!("{}: {check}", dataset.name), verdict });
     }
+    if !dataset.schema.tags().is_empty() {
+        let verdict = tags_come_back(&mut *reader, dataset).await;
+        let verdict = verdict.err().map_or(Verdict::Passed, |Failure(reason)| Verdict::Failed(reason));
+        outcomes.push(Outcome { check: format!("{}: the tags come back", dataset.name), verdict });
+    }
     drop(reader);
     session.database.drop_created().await?;
+    Ok(())
+}
+
+/// Each device that datapoints were written of has its tags, of each of its units, in one page and in pages of one.
+async fn tags_come_back(reader: &mut dyn Reader, dataset: &Dataset) -> Check {
+    let tags = dataset.schema.tags();
+    let at = |device, index| {
+        let values = tags.at(device, index).map(|(_, value)| Some(value.to_string()));
+        (device, values.collect::<Vec<_>>())
+    };
+    let parts = dataset.batches.iter().flat_map(|batch| batch.tagged_rows(tags));
+    let written: BTreeSet<_> = parts.map(|part| at(part.run.device, part.run.first)).collect();
+    let all = 0..dataset.devices;
+    for pages in [vec![all.clone()], all.map(|device| device..device + 1).collect()] {
+        let mut told = BTreeSet::new();
+        for page in pages {
+            let mut take = |device: u32, values: &[Option<&str>]| {
+                told.insert((device, values.iter().map(|value| value.map(Into::into)).collect()));
+                if page.contains(&device) {
+                    return Ok(());
+                }
+                Err(Error::new(Cause::Protocol, format!("device {device} is not of {page:?}")))
+            };
+            let kept = reader.tags(page.clone(), &mut take).await?;
+            ensure(kept != TagsKept::CannotTell, || "it does not tell them".into())?;
+        }
+        let lacks = written.difference(&told).next();
+        ensure(lacks.is_none(), || format!("{lacks:?} is not told"))?;
+        // Of a device without datapoints the tags may be there.
+        let alien = told.iter().find(|row| !written.contains(*row) && **row != at(row.0, 0));
+        ensure(alien.is_none(), || format!("{alien:?} is told"))?;
+    }
     Ok(())
 }
 

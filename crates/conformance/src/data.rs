@@ -151,6 +151,16 @@ pub(crate) fn tagged(capabilities: &Capabilities) -> Result<Dataset, SchemaError
     Ok(Dataset { name: "i64 × 2, twelve devices with tags", schema, devices: TAGGED_DEVICES, batches })
 }
 
+/// Devices that are replaced from time to time, so that each has several series.
+pub(crate) fn replaced(capabilities: &Capabilities) -> Result<Dataset, SchemaError> {
+    let tag = |name: &str, values| Tag { name: name.into(), values };
+    let site = TagValues::OneOf(["East", "West"].map(Into::into).to_vec());
+    let tags = vec![tag("site", site), tag("serial", TagValues::Serial { prefix: "s".into(), life: 17 })];
+    let schema = schema(&[(ValueType::I64, 2)])?.with_tags(Tags::new(6, tags)?)?;
+    let batches = random_batches(&schema, TAGGED_DEVICES, capabilities.time_unit.ns(), 7);
+    Ok(Dataset { name: "i64 × 2, twelve devices that are replaced", schema, devices: TAGGED_DEVICES, batches })
+}
+
 /// Enough that each value of a tag is some device's, and some are several's.
 const TAGGED_DEVICES: u32 = 12;
 

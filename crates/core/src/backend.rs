@@ -2,12 +2,12 @@
 
 use crate::{
     Acknowledgement, Action, BackendInfo, Batch, Cause, Chunk, CounterReader, Error, Name, Opens, Promise,
-    PromiseLevel, Query, Recipe, Reply, SettingError, Settings, Sink, Statement, StatementCall, TableSpec, Target,
-    Value,
+    PromiseLevel, Query, Recipe, Reply, SettingError, Settings, Sink, Statement, StatementCall, TableSpec, TagsKept,
+    TakeTags, Target, Value,
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, ops::Range, sync::Arc, time::Duration};
 
 /// Everything a backend needs to open a database.
 #[derive(Clone, Debug)]
@@ -137,6 +137,12 @@ pub trait Database: Send + Sync {
     /// Creates the table and marks it as ours. An object of that name that is not ours is refused
     /// ([`crate::Cause::NotOurs`]); one of ours from another run is replaced.
     async fn create(&self) -> Result<(), Error>;
+
+    /// Of how many devices [`Database::create`], which is under way, has stored the tags; `None`: it is not known. For whoever
+    /// shows how far it is.
+    fn devices_made(&self) -> Option<u32> {
+        None
+    }
 
     /// Counts what is stored in the table.
     async fn count(&self) -> Result<Counts, Error>;
@@ -276,6 +282,11 @@ pub trait Reader: Send {
         points.ok_or_else(|| Error::new(Cause::Server, "a count without a number"))
     }
 
+    /// Gives what is stored of the tags of these devices, at least one of them, to `take`. Only where the table's schema has tags.
+    async fn tags(&mut self, _devices: Range<u32>, _take: &mut TakeTags<'_>) -> Result<TagsKept, Error> {
+        Ok(TagsKept::CannotTell)
+    }
+
     /// How to end a call that blocks; `None` where dropping the future is enough.
     fn interrupt(&self) -> Option<Arc<dyn Interrupt>> {
         None
@@ -379,7 +390,7 @@ mod tests {
         assert!(Least.recipe_for(&settings).is_none() && Least.opens(&target, &settings).unwrap() == Opens::default());
         assert_eq!(now(Least.join(&target)), Ok(()));
         assert_eq!(now(Least.settle()), Ok(Settled::CannotTell));
-        assert_eq!((now(Least.storage_bytes()), now(Least.adopt())), (Ok(None), Ok(false)));
+        assert_eq!((now(Least.storage_bytes()), now(Least.adopt()), Least.devices_made()), (Ok(None), Ok(false), None));
         assert_eq!((now(Least.proceed()), now(Least.owned())), (Ok(Settled::Yes), Ok(Vec::new())));
         assert_eq!((now(Least.renew()), now(Least.release())), (Ok(()), Ok(())));
         let stranger = OwnedObject { name: Name::new("x").unwrap(), run_id: String::new() };
@@ -394,6 +405,7 @@ mod tests {
         let mut writer = now(Least.writer()).unwrap();
         assert!(now(writer.begin()).is_err() && now(writer.commit()).is_err() && writer.interrupt().is_none());
         assert_eq!(now(Least.visible_points()), Ok(7));
+        assert_eq!(now(Least.tags(0..1, &mut |_, _| nothing())), Ok(TagsKept::CannotTell));
         assert!(Reader::interrupt(&Least).is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! The unit that crosses the seam: many datapoints with their identity.
 
-use crate::{Column, Schema, Value};
+use crate::{Column, Schema, Tags, Value};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -92,6 +92,20 @@ impl Batch {
         })
     }
 
+    /// The runs, each with the rows it occupies, in parts of which each has the same tags ([`Tags::at`] its first datapoint).
+    pub fn tagged_rows<'a>(&'a self, tags: &'a Tags) -> impl Iterator<Item = RunRows> + 'a {
+        self.run_rows().flat_map(move |RunRows { mut run, mut rows }| {
+            std::iter::from_fn(move || {
+                let left = u64::from(run.count);
+                let count = tags.next_unit(run.device, run.first).saturating_sub(run.first).min(left);
+                let part = Run { count: u32::try_from(count).unwrap_or(run.count), ..run };
+                let of_part = rows.start..rows.start + part.count as usize;
+                (run.first, run.count, rows.start) = (run.first + count, run.count - part.count, of_part.end);
+                (part.count > 0).then_some(RunRows { run: part, rows: of_part })
+            })
+        })
+    }
+
     /// The timestamps in nanoseconds since the Unix epoch, one a row.
     #[must_use]
     pub fn timestamps_ns(&self) -> &[i64] {
@@ -163,6 +177,28 @@ mod tests {
         assert_eq!(rows, [(0, 0..3), (1, 3..4), (1, 4..5)]);
         batch.clear();
         assert!(batch.is_empty() && batch.runs().is_empty());
+    }
+
+    #[test]
+    fn a_run_in_which_a_unit_is_replaced_comes_in_parts() {
+        let mut batch = batch();
+        fill(&mut batch, Run { device: 0, first: 5, count: 2 });
+        fill(&mut batch, Run { device: 1, first: 3, count: 25 });
+        let values = crate::TagValues::Serial { prefix: "s".into(), life: 10 };
+        let tags = Tags::new(3, vec![crate::Tag { name: "serial".into(), values }]).unwrap();
+        let parts: Vec<_> = batch.tagged_rows(&tags).collect();
+        assert!((4..=5).contains(&parts.len()), "{parts:?}");
+        let (mut next_row, mut points) = (0, Vec::new());
+        for RunRows { run, rows } in parts {
+            assert_eq!((rows.start, rows.len()), (next_row, run.count as usize));
+            next_row = rows.end;
+            let unit = tags.unit(run.device, run.first);
+            assert!(run.indices().all(|index| tags.unit(run.device, index) == unit), "{run:?}");
+            points.extend(run.indices().map(|index| (run.device, index)));
+        }
+        assert_eq!(points, (5..7).map(|index| (0, index)).chain((3..28).map(|index| (1, index))).collect::<Vec<_>>());
+        let of_none: Vec<_> = batch.tagged_rows(&Tags::default()).collect();
+        assert_eq!(of_none, batch.run_rows().collect::<Vec<_>>());
     }
 
     #[test]

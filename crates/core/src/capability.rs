@@ -173,6 +173,15 @@ pub enum Misfit {
         /// How many there are.
         got: usize,
     },
+    /// A tag that changes, where each device has one row, or one series.
+    #[error(
+        "{backend} keeps one set of tags of each device, and a device that is replaced changes one: leave the tag with `life` \
+         out of dataset.tags, or take a backend that keeps tags beside each datapoint"
+    )]
+    ChangingTags {
+        /// The backend's name.
+        backend: String,
+    },
 }
 
 impl Capabilities {

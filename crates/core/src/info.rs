@@ -29,6 +29,9 @@ pub struct BackendInfo {
     pub most_wide_signals: usize,
     /// The most tags of a device that it stores and finds devices by; 0: none.
     pub most_tags: usize,
+    /// Whether a tag of a device may change, as that of one that is replaced does ([`crate::TagValues::Serial`]): it is kept beside each
+    /// datapoint, and whoever reads a device finds all its series.
+    pub changing_tags: bool,
     /// The language of the statements that users may write themselves; `None`: it takes none.
     pub statements: Option<Language>,
     /// Whether such a statement may change the run's table, where a profile says so ([`crate::Database::changing_reader`]).
@@ -63,6 +66,7 @@ impl BackendInfo {
             plain_text: None,
             most_wide_signals: usize::MAX,
             most_tags: 0,
+            changing_tags: false,
             statements: None,
             statements_write: false,
             unlimited_answers: false,
@@ -84,7 +88,13 @@ impl BackendInfo {
             return Err(Misfit::Signals { backend: self.name.into(), most, got });
         }
         let (got, most) = (schema.tags().len(), self.most_tags);
-        if got > most { Err(Misfit::Tags { backend: self.name.into(), most, got }) } else { Ok(()) }
+        if got > most {
+            return Err(Misfit::Tags { backend: self.name.into(), most, got });
+        }
+        match schema.tags().life() {
+            Some(_) if !self.changing_tags => Err(Misfit::ChangingTags { backend: self.name.into() }),
+            _ => Ok(()),
+        }
     }
 
     /// Whether it is a part of iotbench, made for its tests, and no system that anybody could run.
@@ -116,6 +126,7 @@ impl BackendInfo {
     pub fn in_words(&self) -> Vec<(&'static str, String)> {
         let tags = match self.most_tags {
             0 => "none".to_owned(),
+            most if self.changing_tags => format!("at most {most}, one of which may change"),
             most => format!("at most {most}"),
         };
         let mut words = self.capabilities.in_words();

@@ -78,8 +78,11 @@ pub enum SchemaError {
         got: usize,
     },
     /// A name that some database would refuse.
-    #[error("signal name {0:?} is not of the form [a-z][a-z0-9_]*, at most 48 bytes, or is reserved")]
+    #[error("signal name {0:?} is not of the form [a-z][a-z0-9_]*, at most 48 bytes")]
     BadName(String),
+    /// A name that records use themselves.
+    #[error("signal name {0:?} is reserved: a layout has a column of this name itself; choose another, such as {0}_1")]
+    Reserved(String),
     /// Two signals of one name.
     #[error("signal name {0:?} is used twice")]
     Duplicate(String),
@@ -109,6 +112,9 @@ impl Schema {
         for signal in &signals {
             if !is_signal_name(&signal.name) {
                 return Err(SchemaError::BadName(signal.name.clone()));
+            }
+            if is_reserved(&signal.name) {
+                return Err(SchemaError::Reserved(signal.name.clone()));
             }
             if !names.insert(signal.name.as_str()) {
                 return Err(SchemaError::Duplicate(signal.name.clone()));
@@ -181,7 +187,11 @@ pub(crate) fn is_signal_name(name: &str) -> bool {
     bytes.next().is_some_and(|b| b.is_ascii_lowercase())
         && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
         && name.len() <= 48
-        && !RESERVED.contains(&name)
+}
+
+/// Whether the layouts use it themselves.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name)
 }
 
 #[cfg(test)]
@@ -194,8 +204,14 @@ mod tests {
 
     #[test]
     fn names_that_need_quoting_are_refused() {
-        for bad in ["", "1a", "A", "a b", "a;--", "a\"", "time", "ä"] {
+        for bad in ["", "1a", "A", "a b", "a;--", "a\"", "ä"] {
             assert_eq!(Schema::new(vec![signal(bad)]), Err(SchemaError::BadName(bad.into())));
+        }
+        for reserved in RESERVED {
+            let error = Schema::new(vec![signal(reserved)]).unwrap_err();
+            assert_eq!(error, SchemaError::Reserved(reserved.into()));
+            let told = error.to_string();
+            assert!(told.contains("is reserved") && !told.contains("of the form"), "{told}");
         }
         assert!(Schema::new(vec![signal("x_1")]).is_ok());
     }

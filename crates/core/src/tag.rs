@@ -1,7 +1,7 @@
 //! What is known of a device and never changes: where it stands, what it is, who made it.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::{fmt, num::NonZeroU32};
 
 /// The place of a tag in its [`Tags`].
 pub type TagId = u16;
@@ -15,6 +15,8 @@ const MAX_VALUE_BYTES: usize = 48;
 /// Names that records use themselves, and the word for every device.
 const RESERVED: [&str; 10] =
     ["signal", "v", "number", "nanosecond", "doc", "id", "tags", "db", "iotbench_table", "all"];
+/// Of the seed, the number that the draw of what units have behind them begins with.
+const UNITS: u64 = u64::MAX - 11;
 /// Columns that each table of PostgreSQL has (its documentation, "System Columns").
 const SYSTEM_COLUMNS: [&str; 6] = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"];
 
@@ -37,6 +39,21 @@ pub enum TagValues {
         tag: TagId,
         /// A list for each of its values.
         lists: Vec<Vec<String>>,
+    },
+    /// As it was recorded.
+    Listed {
+        /// The values.
+        values: Vec<String>,
+        /// Which of them each device has, from device 0 on.
+        of: Vec<u32>,
+    },
+    /// The serial number of the unit that stands in the device's place: `prefix`, the device, `-`, and how many stood there
+    /// before it. A unit is replaced after so many datapoints, the first one of a device after a part of them.
+    Serial {
+        /// What each begins with.
+        prefix: String,
+        /// Datapoints of a unit.
+        life: u32,
     },
 }
 
@@ -72,8 +89,11 @@ pub enum TagError {
     #[error("a device has at most {MAX_TAGS} tags, got {0}")]
     TooMany(usize),
     /// A name that some database would refuse, or that records use themselves.
-    #[error("tag name {0:?} is not of the form [a-z][a-z0-9_]*, at most 48 bytes, or is reserved")]
+    #[error("tag name {0:?} is not of the form [a-z][a-z0-9_]*, at most 48 bytes")]
     BadName(String),
+    /// A name that records or databases use themselves.
+    #[error("tag name {0:?} is reserved: records or databases use it themselves; choose another, such as {0}_1")]
+    Reserved(String),
     /// Two tags, or a tag and a signal, of one name.
     #[error("the name {0:?} is used twice, by tags or by a tag and a signal")]
     Duplicate(String),
@@ -95,28 +115,66 @@ pub enum TagError {
     },
 }
 
+impl TagError {
+    /// The name of the tag that is at fault, where it is one.
+    #[must_use]
+    pub fn tag(&self) -> Option<&str> {
+        match self {
+            Self::TooMany(_) => None,
+            Self::BadName(tag) | Self::Reserved(tag) | Self::Duplicate(tag) => Some(tag),
+            Self::BadValue { tag, .. } | Self::BadValues { tag, .. } => Some(tag),
+        }
+    }
+}
+
 /// A value of a tag, as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagValue<'a> {
     text: &'a str,
-    number: Option<u32>,
+    rest: Rest,
+}
+
+/// What follows the text of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    Nothing,
+    Number(u32),
+    /// A device, and how many units stood in its place before.
+    Unit(u32, u64),
+}
+
+impl fmt::Display for Rest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Unit(device, unit) => write!(f, "{device}-{unit}"),
+        }
+    }
 }
 
 impl TagValue<'_> {
+    /// Whether it is this text.
+    #[must_use]
+    pub fn is(&self, text: &str) -> bool {
+        match (text.strip_prefix(self.text), self.rest) {
+            (Some(rest), Rest::Nothing) => rest.is_empty(),
+            (Some(rest), of_value) => *rest == *of_value.to_string(),
+            (None, _) => false,
+        }
+    }
+
     /// Appends it.
     pub fn push(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.text.as_bytes());
-        if let Some(number) = self.number {
-            // Writing to a Vec cannot fail.
-            let _ = std::io::Write::write_fmt(out, format_args!("{number}"));
-        }
+        // Writing to a Vec cannot fail.
+        let _ = std::io::Write::write_fmt(out, format_args!("{}", self.rest));
     }
 }
 
 impl fmt::Display for TagValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text)?;
-        self.number.map_or(Ok(()), |number| write!(f, "{number}"))
+        write!(f, "{}{}", self.text, self.rest)
     }
 }
 
@@ -131,17 +189,22 @@ impl Tags {
             return Err(TagError::TooMany(tags.len()));
         }
         for (place, tag) in tags.iter().enumerate() {
-            if !crate::schema::is_signal_name(&tag.name)
-                || RESERVED.contains(&tag.name.as_str())
-                || SYSTEM_COLUMNS.contains(&tag.name.as_str())
-            {
-                return Err(TagError::BadName(tag.name.clone()));
+            let name = tag.name.as_str();
+            if !crate::schema::is_signal_name(name) {
+                return Err(TagError::BadName(name.into()));
+            }
+            if crate::schema::is_reserved(name) || RESERVED.contains(&name) || SYSTEM_COLUMNS.contains(&name) {
+                return Err(TagError::Reserved(name.into()));
             }
             let before = &tags[..place];
             if before.iter().any(|earlier| earlier.name == tag.name) {
                 return Err(TagError::Duplicate(tag.name.clone()));
             }
             check_values(tag, before)?;
+            if tag.values.life().is_some() && before.iter().any(|earlier| earlier.values.life().is_some()) {
+                let message = "a device has one serial number: another tag before it is one".into();
+                return Err(TagError::BadValues { tag: tag.name.clone(), message });
+            }
         }
         // Of none all are the same.
         let seed = if tags.is_empty() { 0 } else { seed };
@@ -189,6 +252,10 @@ impl Tags {
         match &of.values {
             TagValues::OneOf(list) => below(counted(list.len())),
             TagValues::Numbered { count, .. } => below(*count),
+            TagValues::Serial { .. } => 0,
+            TagValues::Listed { of, .. } => {
+                usize::try_from(device).ok().and_then(|device| of.get(device)).copied().unwrap_or(0)
+            }
             TagValues::Within { tag, lists } => {
                 let outer = usize::try_from(self.choice(*tag, device)).unwrap_or(0);
                 let before: usize = lists.iter().take(outer).map(Vec::len).sum();
@@ -203,19 +270,69 @@ impl Tags {
         let of = self.tags.get(usize::from(tag))?;
         let place = usize::try_from(choice).ok()?;
         match &of.values {
-            TagValues::OneOf(list) => list.get(place).map(|text| TagValue { text, number: None }),
+            TagValues::OneOf(list) | TagValues::Listed { values: list, .. } => {
+                list.get(place).map(|text| TagValue { text, rest: Rest::Nothing })
+            }
             TagValues::Numbered { prefix, count } => {
-                (choice < *count).then_some(TagValue { text: prefix, number: Some(choice) })
+                (choice < *count).then_some(TagValue { text: prefix, rest: Rest::Number(choice) })
             }
             TagValues::Within { lists, .. } => {
-                lists.iter().flatten().nth(place).map(|text| TagValue { text, number: None })
+                lists.iter().flatten().nth(place).map(|text| TagValue { text, rest: Rest::Nothing })
             }
+            // They are no choice, and have no end.
+            TagValues::Serial { .. } => None,
         }
     }
 
-    /// The tags of a device with its values, in order. Allocates nothing.
+    /// The tags of a device with its values, in order, as they are at its first datapoint. Allocates nothing.
     pub fn of(&self, device: u32) -> impl Iterator<Item = (&Tag, TagValue<'_>)> {
-        (0..).zip(&self.tags).filter_map(move |(id, tag)| Some((tag, self.value(id, self.choice(id, device))?)))
+        self.at(device, 0)
+    }
+
+    /// The tags of a device with its values, in order, as they are at one of its datapoints. Allocates nothing.
+    pub fn at(&self, device: u32, index: u64) -> impl Iterator<Item = (&Tag, TagValue<'_>)> {
+        (0..).zip(&self.tags).filter_map(move |(id, tag)| {
+            let value = match &tag.values {
+                TagValues::Serial { prefix, .. } => {
+                    TagValue { text: prefix, rest: Rest::Unit(device, self.unit(device, index)) }
+                }
+                _ => self.value(id, self.choice(id, device))?,
+            };
+            Some((tag, value))
+        })
+    }
+
+    /// Datapoints of a unit, where a device is replaced from time to time.
+    #[must_use]
+    pub fn life(&self) -> Option<NonZeroU32> {
+        self.tags.iter().find_map(|tag| tag.values.life())
+    }
+
+    /// How many units stood in the place of a device before the one that sends this datapoint.
+    #[must_use]
+    pub fn unit(&self, device: u32, index: u64) -> u64 {
+        self.life().map_or(0, |life| index.saturating_add(self.lived(device, life)) / u64::from(life.get()))
+    }
+
+    /// The first datapoint of the unit after the one that sends this one; none has it where nothing is replaced.
+    #[must_use]
+    pub fn next_unit(&self, device: u32, index: u64) -> u64 {
+        match self.life() {
+            Some(_) => self.first_of_unit(device, self.unit(device, index).saturating_add(1)),
+            None => u64::MAX,
+        }
+    }
+
+    /// The first datapoint that a unit of a device could send.
+    #[must_use]
+    pub fn first_of_unit(&self, device: u32, unit: u64) -> u64 {
+        let Some(life) = self.life() else { return 0 };
+        unit.saturating_mul(life.get().into()).saturating_sub(self.lived(device, life))
+    }
+
+    /// How many datapoints of its life the first unit of a device has behind it.
+    fn lived(&self, device: u32, life: NonZeroU32) -> u64 {
+        mixed(mixed(self.seed ^ UNITS) ^ u64::from(device)) % u64::from(life.get())
     }
 
     /// The value of a tag that a device has, as the number that it reads as; `None` where it reads as none.
@@ -230,7 +347,9 @@ impl Tags {
     pub fn choice_of(&self, tag: TagId, text: &str) -> Option<u32> {
         let of = self.tags.get(usize::from(tag))?;
         match &of.values {
-            TagValues::OneOf(list) => list.iter().position(|value| value == text).map(counted),
+            TagValues::OneOf(list) | TagValues::Listed { values: list, .. } => {
+                list.iter().position(|value| value == text).map(counted)
+            }
             TagValues::Within { lists, .. } => lists.iter().flatten().position(|value| value == text).map(counted),
             TagValues::Numbered { prefix, count } => {
                 let digits = text.strip_prefix(prefix.as_str())?;
@@ -238,6 +357,7 @@ impl Tags {
                 // Neither `+7` nor `07`.
                 (u32::to_string(&number) == digits).then_some(number)
             }
+            TagValues::Serial { .. } => None,
         }
     }
 }
@@ -246,10 +366,17 @@ impl TagValues {
     /// How many there are.
     fn count(&self) -> u32 {
         match self {
-            Self::OneOf(list) => counted(list.len()),
+            Self::OneOf(list) | Self::Listed { values: list, .. } => counted(list.len()),
             Self::Numbered { count, .. } => *count,
             Self::Within { lists, .. } => counted(lists.iter().map(Vec::len).sum()),
+            Self::Serial { .. } => 0,
         }
+    }
+
+    /// Datapoints of a unit, of a serial number.
+    #[must_use]
+    pub fn life(&self) -> Option<NonZeroU32> {
+        if let Self::Serial { life, .. } = self { NonZeroU32::new(*life) } else { None }
     }
 }
 
@@ -270,7 +397,13 @@ fn check_values(tag: &Tag, before: &[Tag]) -> Result<(), TagError> {
     let wrong = |message: String| Err(TagError::BadValues { tag: tag.name.clone(), message });
     let mut texts: Vec<&String> = match &tag.values {
         TagValues::OneOf(list) => list.iter().collect(),
-        TagValues::Numbered { prefix, .. } => vec![prefix],
+        TagValues::Listed { values, of } => {
+            if of.iter().any(|&choice| choice >= counted(values.len())) {
+                return wrong("a device has a value that is none of its list".into());
+            }
+            values.iter().collect()
+        }
+        TagValues::Numbered { prefix, .. } | TagValues::Serial { prefix, .. } => vec![prefix],
         TagValues::Within { tag: outer, lists } => {
             let Some(outer) = before.get(usize::from(*outer)) else {
                 return wrong("it is within a tag that does not stand before it".into());
@@ -286,10 +419,14 @@ fn check_values(tag: &Tag, before: &[Tag]) -> Result<(), TagError> {
         }
     };
     let count = usize::try_from(tag.values.count()).unwrap_or(usize::MAX);
-    if count == 0 || count > MAX_VALUES {
+    if let TagValues::Serial { life, .. } = tag.values {
+        if life == 0 {
+            return wrong("a life of 0 datapoints is none: write 1 or more".into());
+        }
+    } else if count == 0 || count > MAX_VALUES {
         return wrong(format!("it has {count} values: write 1 to {MAX_VALUES}"));
     }
-    let is_numbered = matches!(tag.values, TagValues::Numbered { .. });
+    let is_numbered = matches!(tag.values, TagValues::Numbered { .. } | TagValues::Serial { .. });
     if let Some(value) = texts.iter().find(|text| !(is_value(text) || is_numbered && text.is_empty())) {
         return Err(TagError::BadValue { tag: tag.name.clone(), value: (*value).clone() });
     }
@@ -320,109 +457,4 @@ impl From<Tags> for WrittenTags {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn one_of(name: &str, values: &[&str]) -> Tag {
-        Tag { name: name.into(), values: TagValues::OneOf(values.iter().map(|&v| v.into()).collect()) }
-    }
-
-    fn numbered(name: &str, prefix: &str, count: u32) -> Tag {
-        Tag { name: name.into(), values: TagValues::Numbered { prefix: prefix.into(), count } }
-    }
-
-    fn places() -> Tags {
-        let lists = [["eu-1", "eu-2"].as_slice(), &["us-1"]];
-        let lists = lists.map(|list| list.iter().map(|&v| v.into()).collect()).to_vec();
-        let within = Tag { name: "centre".into(), values: TagValues::Within { tag: 0, lists } };
-        Tags::new(7, vec![one_of("region", &["eu", "us"]), within, numbered("rack", "r", 100)]).unwrap()
-    }
-
-    #[test]
-    fn a_device_has_a_value_of_each_tag_and_always_the_same() {
-        let tags = places();
-        let mut seen = std::collections::BTreeMap::new();
-        for device in 0..3000 {
-            let values: Vec<_> = tags.of(device).map(|(tag, value)| (tag.name.clone(), value.to_string())).collect();
-            let (region, centre) = (values[0].1.clone(), &values[1].1);
-            assert!(centre.starts_with(&region), "{values:?}");
-            for (id, (_, text)) in (0..).zip(&values) {
-                assert_eq!(tags.choice_of(id, text), Some(tags.choice(id, device)));
-                *seen.entry(text.clone()).or_insert(0_u32) += 1;
-            }
-        }
-        assert_eq!(seen.len(), 2 + 3 + 100, "each value is some device's");
-        assert!((1350..1650).contains(&seen["eu"]) && (650..850).contains(&seen["eu-1"]), "{seen:?}");
-        assert_eq!(tags.len(), 3);
-        assert_eq!([tags.choices(0), tags.choices(1), tags.choices(2), tags.choices(3)], [2, 3, 100, 0]);
-    }
-
-    #[test]
-    fn a_text_that_is_no_value_has_no_place() {
-        let tags = places();
-        for text in ["r07", "r100", "r+7", "r", "7", "r-1"] {
-            assert_eq!(tags.choice_of(2, text), None, "{text}");
-        }
-        assert_eq!(
-            (tags.choice_of(2, "r7"), tags.choice_of(1, "us-1"), tags.choice_of(0, "xx")),
-            (Some(7), Some(2), None)
-        );
-        assert_eq!((tags.value(2, 100), tags.value(1, 3), tags.value(9, 0)), (None, None, None));
-        let mut out = b"rack=".to_vec();
-        tags.value(2, 12).unwrap().push(&mut out);
-        assert_eq!(out, b"rack=r12");
-    }
-
-    #[test]
-    fn what_a_database_would_refuse_is_refused_and_told() {
-        let refused = |tags: Vec<Tag>| Tags::new(0, tags).unwrap_err().to_string();
-        for (tags, part) in [
-            (vec![one_of("Region", &["a"])], "\"Region\" is not of the form"),
-            (vec![one_of("device", &["a"])], "reserved"),
-            (vec![one_of("signal", &["a"])], "reserved"),
-            (vec![one_of("a", &["x"]), one_of("a", &["y"])], "used twice"),
-            (vec![one_of("a", &["x y"])], "\"x y\" is no value"),
-            (vec![one_of("a", &[""])], "is no value"),
-            (vec![one_of("a", &["x", "y", "x"])], "\"x\" stands there twice"),
-            (vec![one_of("a", &[])], "it has 0 values"),
-            (vec![numbered("a", "é", 3)], "is no value"),
-            (vec![numbered("a", "x", 0)], "it has 0 values"),
-            (vec![one_of("a", &["x"]); 33], "at most 32 tags"),
-        ] {
-            assert!(refused(tags.clone()).contains(part), "{tags:?}: {}", refused(tags.clone()));
-        }
-        let within = |tag, lists: &[&[&str]]| {
-            let lists = lists.iter().map(|list| list.iter().map(|&v| v.into()).collect()).collect();
-            Tag { name: "b".into(), values: TagValues::Within { tag, lists } }
-        };
-        let outer = one_of("a", &["x", "y"]);
-        for (tag, part) in [
-            (within(1, &[&["p"], &["q"]]), "does not stand before it"),
-            (within(0, &[&["p"]]), "1 lists, and a has 2 values"),
-            (within(0, &[&["p"], &[]]), "one of its lists is empty"),
-            (within(0, &[&["p"], &["p"]]), "\"p\" stands there twice"),
-        ] {
-            assert!(refused(vec![outer.clone(), tag.clone()]).contains(part), "{tag:?}");
-        }
-        assert!(Tags::new(0, vec![numbered("a", "", 3)]).is_ok(), "a number alone is a value");
-    }
-
-    #[test]
-    fn tags_survive_serialisation_and_a_foreign_list_is_checked() {
-        let text = serde_json::to_string(&places()).unwrap();
-        assert_eq!(serde_json::from_str::<Tags>(&text).unwrap(), places());
-        assert!(serde_json::from_str::<Tags>(&text.replace("\"region\"", "\"Region\"")).is_err());
-    }
-
-    #[test]
-    fn a_devices_tags_cost_no_allocation() {
-        let (tags, mut out) = (places(), Vec::with_capacity(100));
-        let counted = allocation_counter::measure(|| {
-            for (tag, value) in tags.of(12) {
-                out.extend_from_slice(tag.name.as_bytes());
-                value.push(&mut out);
-            }
-        });
-        assert_eq!(counted.count_total, 0);
-    }
-}
+mod tests;

@@ -13,12 +13,14 @@ mod merge;
 mod once;
 mod pieces;
 mod re_verify;
+mod tags;
 mod windows;
 
 pub use auditor::{AuditRequest, Auditor};
 pub use findings::{FindingRange, Findings, Kind as FindingKind};
 pub(crate) use once::SentOnce;
 pub use re_verify::{ReVerified, ReVerifyError, re_verify};
+pub use tags::{TagAudit, TagExample, TagFault};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -55,6 +57,8 @@ pub struct Audit {
     pub rows: u64,
     /// What they are.
     pub findings: Findings,
+    /// What is stored of the devices' tags; `None`: they have none.
+    pub tags: Option<TagAudit>,
     /// Whether a second datapoint of the same device and time could be seen: where the database replaces the first by it, or
     /// refuses it, there is none.
     pub shows_duplicates: bool,
@@ -68,9 +72,7 @@ impl Audit {
     /// Whether something is wrong beyond what may be lost.
     #[must_use]
     pub fn is_clean(&self, may_be_lost: bool) -> bool {
-        let kinds = [FindingKind::Duplicate, FindingKind::Corrupt, FindingKind::Alien];
-        kinds.into_iter().all(|kind| self.findings.count(kind) == 0)
-            && (may_be_lost || self.findings.count(FindingKind::Lost) == 0)
+        self.findings.is_clean(may_be_lost) && self.tags.as_ref().is_none_or(TagAudit::is_clean)
     }
 }
 
@@ -88,6 +90,7 @@ mod tests {
             of_devices: 1,
             rows: 1,
             findings,
+            tags: None,
             shows_duplicates: true,
             ended: true,
             cut_short: None,

@@ -72,7 +72,7 @@ mod visibility;
 pub use agents::{AgentClock, AgentFigures};
 pub use audit::{
     Audit, AuditRequest, AuditScope, Auditor, FindingKind, FindingRange, Findings as AuditFindings, ReVerified,
-    ReVerifyError, re_verify,
+    ReVerifyError, TagAudit, TagExample, TagFault, re_verify,
 };
 pub use ceiling::NullBackend;
 pub use change::changed;

@@ -47,6 +47,13 @@ pub enum Event<'a> {
         /// How long it will take at most, where that is known.
         length_ns: Option<u64>,
     },
+    /// A table of devices is being filled.
+    DevicesMade {
+        /// Devices that have their row so far.
+        devices: u32,
+        /// Devices in all.
+        total: u32,
+    },
     /// The load is about to start. Every time of the run, such as an operation's intended start, counts from `epoch`.
     Started {
         /// The run's time 0.

@@ -226,6 +226,8 @@ fn find_path(document: &Value, key: &str) -> Result<Vec<String>, (String, Option
         Some(&"backend") => wanted.len() >= 3,
         // A profile without a ramp can be given one.
         Some(&"dataset" | &"ramp") => wanted.len() >= 2,
+        // A table within a group, or a field that it does not write: what there is, the group says when it is read again.
+        Some(&"groups") => wanted.len() >= 3 && has_group(document, wanted[1]),
         _ => false,
     };
     if open_ended {
@@ -253,6 +255,11 @@ fn find_path(document: &Value, key: &str) -> Result<Vec<String>, (String, Option
             Err((format!("several fields are called so: write one of {paths}"), None))
         }
     }
+}
+
+fn has_group(document: &Value, place: &str) -> bool {
+    let groups = document.get("groups").and_then(Value::as_array);
+    place.parse::<usize>().is_ok_and(|place| groups.is_some_and(|groups| place < groups.len()))
 }
 
 fn leaves(value: &Value, path: &mut Vec<String>, all: &mut Vec<Vec<String>>) {

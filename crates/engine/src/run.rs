@@ -5,6 +5,7 @@ mod audit;
 mod carried;
 pub(crate) mod client_watch;
 mod climb;
+mod create;
 mod finish;
 mod history;
 mod journal;
@@ -151,7 +152,7 @@ impl Session<'_> {
     /// All phases in order. Whatever happens, what was created is dropped and what is known is told.
     fn phases(&mut self) -> Vec<Reason> {
         let mut reasons = Vec::new();
-        let loaded = self.prepare().and_then(|()| self.load(&mut reasons));
+        let loaded = self.prepare().and_then(|goes_on| if goes_on { self.load(&mut reasons) } else { Ok(()) });
         reasons.extend(self.hoarding().or(loaded.err()));
         reasons.extend(self.of_trials.take());
         let reachable = self.stop.death().is_none();
@@ -223,10 +224,7 @@ impl Session<'_> {
         let result = self.runtime.block_on(async { tokio::time::timeout(within, watched).await });
         match result {
             Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) => {
-                let failed = || Reason::Target { cause: error.cause, message: error.message };
-                Err(self.hoarding().unwrap_or_else(failed))
-            }
+            Ok(Err(error)) => Err(self.failed(error)),
             Err(_) => Err(Reason::Target {
                 cause: iotbench_core::Cause::TimedOut,
                 message: format!("no answer within {} s", within.as_secs_f64()),

@@ -73,6 +73,15 @@ pub enum Reason {
         /// Stored, and never sent.
         alien: u64,
     },
+    /// What was read back of the devices' tags is not what they are.
+    Tags {
+        /// Devices with a tag of another value, or without one.
+        wrong: u64,
+        /// Devices without a row.
+        missing: u64,
+        /// Rows of devices that there are not.
+        alien: u64,
+    },
     /// All that is stored was to be read back, and could not be.
     NotReadBack(String),
     /// Answers differ from the truth: so many of those compared, and how the first does.
@@ -147,6 +156,7 @@ impl Reason {
             Self::Stored { .. }
             | Self::StoredValues { .. }
             | Self::Audit { .. }
+            | Self::Tags { .. }
             | Self::WrongAnswers { .. }
             | Self::LostOnTheWay { .. } => 12,
             Self::Target { cause, .. } | Self::Broker { cause, .. } => cause_exit_code(*cause),
@@ -209,6 +219,11 @@ impl std::fmt::Display for Reason {
                     "read back, datapoints are not what was acknowledged: {}",
                     found.collect::<Vec<_>>().join(", ")
                 )
+            }
+            Self::Tags { wrong, missing, alien } => {
+                let kinds = [(wrong, "wrong"), (missing, "missing"), (alien, "of devices that there are not")];
+                let found = kinds.into_iter().filter(|(n, _)| **n > 0).map(|(n, kind)| format!("{n} {kind}"));
+                write!(f, "read back, the tags of devices are not theirs: {}", found.collect::<Vec<_>>().join(", "))
             }
             Self::WrongAnswers { wrong, checked, first } => {
                 write!(f, "{wrong} of {checked} answers compared are wrong, the first one: {first}")
@@ -346,6 +361,12 @@ mod tests {
         assert_eq!(told(&Reason::Signal(15)), "ended by signal 15");
         let audit = Reason::Audit { lost: 3, duplicate: 0, corrupt: 0, alien: 1 };
         assert_eq!(told(&audit), "read back, datapoints are not what was acknowledged: 3 lost, 1 never sent");
+        let tags = Reason::Tags { wrong: 2, missing: 0, alien: 1 };
+        assert_eq!(
+            told(&tags),
+            "read back, the tags of devices are not theirs: 2 wrong, 1 of devices that there are not"
+        );
+        assert_eq!(tags.exit_code(), audit.exit_code());
         let in_trial = Reason::OfTrial { trial: 4, reason: Box::new(audit) };
         assert_eq!((in_trial.exit_code(), told(&in_trial).starts_with("trial 4, ")), (12, true));
         let room = told(&Reason::NoRoom { free_bytes: 300 << 20 });

@@ -42,7 +42,7 @@ mod writes_alone;
 
 pub use agents::Agent;
 pub use answers::{Answers, Cycles};
-pub use audit::{Audit, AuditExample, Detectable};
+pub use audit::{Audit, AuditExample, Detectable, TagAudit, TagExample};
 pub use backlog::Backlog;
 pub use capacity::{Capacity, EarlierSittings, Preconditioning, Purpose, State, Step};
 pub use check::Inconsistency;

@@ -193,7 +193,7 @@ impl Observer for FolderObserver {
             }
             Event::Phase { phase, .. } => self.journal(&Line::Phase { phase: phase_word(*phase) }),
             Event::Preloaded { points, .. } => self.preloaded(*points),
-            Event::Started { .. } | Event::Settling { .. } | Event::Step(_) => Ok(()),
+            Event::Started { .. } | Event::DevicesMade { .. } | Event::Settling { .. } | Event::Step(_) => Ok(()),
             Event::StepEnded { figures, measured } => {
                 let made = self.trials.as_mut().zip(*measured).filter(|_| figures.step.purpose.is_trial());
                 let added = made.map_or(Ok(()), |(trials, measured)| trials.add(&TrialRecord::new(figures, measured)));

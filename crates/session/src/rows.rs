@@ -52,14 +52,14 @@ impl RowsWanted {
         }
         let devices = u32::try_from(self.devices).ok().filter(|n| (1..=MAX_DEVICES).contains(&u64::from(*n)));
         let devices = devices.ok_or_else(|| SessionError::usage(format!("--devices is from 1 to {MAX_DEVICES}")))?;
-        let dataset = dataset_config(&self.dataset, &self.parameters)?
-            .open(self.seed, origin_ns, devices, Path::new("."))
-            .map_err(SessionError::usage)?;
+        let config = dataset_config(&self.dataset, &self.parameters)?;
+        let dataset = config.open(self.seed, origin_ns, devices, Path::new(".")).map_err(SessionError::usage)?;
+        let tags = config.schema(&*dataset, self.seed).map_err(SessionError::usage)?.tags().clone();
         let end = |length: Duration| i64::try_from(length.as_nanos()).ok().and_then(|ns| from_ns.checked_add(ns));
         let too_late = || SessionError::usage("--for ends beyond the year 2262");
         let until_ns = self.length.map(|length| end(length).ok_or_else(too_late)).transpose()?;
         let blocks = Blocks::new(Arc::clone(&dataset), devices, from_ns, until_ns);
-        let encoder = Encoder::new(self.format, &self.dataset, Arc::clone(&dataset));
+        let encoder = Encoder::new(self.format, &self.dataset, Arc::clone(&dataset)).with_tags(tags);
         Ok(move |out: &mut dyn Write| write_all(blocks, encoder, &*dataset, out))
     }
 }

@@ -71,7 +71,8 @@ fn place_of(text: &str, key: &str) -> Option<Range<usize>> {
     let document = DeTable::parse(text).ok()?;
     let mut table = document.get_ref();
     let mut place = None;
-    let mut words = key.split('.').peekable();
+    // What a dataset takes is told as `tags[1].count`.
+    let mut words = key.split(['.', '[', ']']).filter(|word| !word.is_empty()).peekable();
     while let Some(word) = words.next() {
         // A key may have dots of its own: `"phases.duration"`.
         let rest = [word].into_iter().chain(words.clone()).collect::<Vec<_>>().join(".");
@@ -108,6 +109,12 @@ mod tests {
         assert_eq!(word("ramp.step"), "ramp");
         let quoted = "[full]\n\"phases.duration\" = 1\n";
         assert_eq!(place_of(quoted, "full.phases.duration").and_then(|at| quoted.get(at)), Some("\"phases.duration\""));
+        let tags = "[dataset]\ntags = [\n { name = \"a\" },\n { name = \"b\", count = \"x\" },\n]\n";
+        let of_tag =
+            |key| place_of(tags, key).map(|place| (tags[..place.start].matches('\n').count() + 1, &tags[place]));
+        assert_eq!(of_tag("dataset.tags[1].count"), Some((4, "count")));
+        assert_eq!(of_tag("dataset.tags[0]"), Some((3, "{ name = \"a\" }")));
+        assert_eq!(of_tag("dataset.tags"), Some((2, "tags")));
         assert_eq!(place_of(TEXT, "nowhere"), None);
         assert_eq!(place_of("not = = toml", "not"), None);
     }

@@ -6,7 +6,7 @@ use crate::{
     datasets::{DATASETS, ShapeInfo, nanoseconds, shapes},
     dirty::{CLOCK_OFFSET, COMMON_PARAMETERS, DirtyData},
     recording::RecordingError,
-    tags::{TAGS, tags_of, written},
+    tags::{TAGS, tags_of, written, wrong_tag},
 };
 use iotbench_core::{Schema, SchemaError, Setting, SettingError, Settings, Tag, closest};
 use jiff::SignedDuration;
@@ -251,13 +251,18 @@ impl DatasetConfig {
     /// Tags that cannot be.
     pub fn schema(&self, dataset: &dyn Dataset, seed: u64) -> Result<Schema, DatasetError> {
         let info = self.info()?;
+        let recorded = dataset.tags();
         let tags = written(&self.parameters, seed).and_then(|written| match written {
             Some(tags) => Ok(tags),
-            None => tags_of(seed, (info.tags)()),
+            None if recorded.is_empty() => tags_of(seed, &(info.tags)()),
+            None => tags_of(seed, &recorded),
         });
         let schema = tags.and_then(|tags| {
-            let tagged = dataset.schema().clone().with_tags(tags);
-            tagged.map_err(|error| ParameterError::key(TAGS.key, error))
+            let tagged = dataset.schema().clone().with_tags(tags.clone());
+            tagged.map_err(|error| match &error {
+                SchemaError::Tags(of_tags) => wrong_tag(tags.as_slice(), of_tags),
+                _ => ParameterError::key(TAGS.key, error),
+            })
         });
         schema.map_err(|error| DatasetError::Parameter { dataset: info.name, error })
     }

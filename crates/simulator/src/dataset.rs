@@ -1,7 +1,7 @@
 //! What a dataset is to the rest of the program.
 
 use crate::Twice;
-use iotbench_core::{Batch, Run, Schema};
+use iotbench_core::{Batch, Run, Schema, Tag};
 
 /// Devices of one kind and everything they will ever measure.
 ///
@@ -10,6 +10,11 @@ use iotbench_core::{Batch, Run, Schema};
 pub trait Dataset: Send + Sync + std::fmt::Debug {
     /// The signals of a datapoint.
     fn schema(&self) -> &Schema;
+
+    /// The tags of its devices where they are recorded; none: a profile gives them some.
+    fn tags(&self) -> Vec<Tag> {
+        Vec::new()
+    }
 
     /// Timestamp of index 0 without offset and jitter, ns since the Unix epoch.
     fn origin_ns(&self) -> i64;

@@ -15,16 +15,20 @@ mod row;
 mod signals;
 mod stop;
 mod survey;
+mod tags;
 mod tsbs;
 
+pub use csv::TAG as TAG_COLUMN;
 pub use error::RecordingError;
 pub use plan::{Broken, RecordedTime, RecordingForm, RecordingPlan};
 pub use reader::RowReader;
 pub use row::{Row, type_name};
 pub use survey::Survey;
+pub use tags::RecordedTags;
 
 use error::Fault;
-use iotbench_core::{Column, Schema, TextColumn, ValueType};
+use iotbench_core::{Column, Schema, Tag, TextColumn, ValueType};
+use tags::Recorded;
 
 /// Datapoints as recorded.
 #[derive(Debug)]
@@ -33,6 +37,8 @@ pub struct Recording {
     pub schema: Schema,
     /// The devices in the order in which the file names them first.
     pub devices: Vec<RecordedDevice>,
+    /// The tags of its devices.
+    pub tags: Vec<Tag>,
     /// What was left out and why, where something was.
     pub remark: Option<String>,
 }
@@ -71,17 +77,40 @@ impl Recording {
             let rows = survey.rows.get(device).copied().unwrap_or(0);
             devices[device].get_or_insert_with(|| Sent::new(&survey.schema, rows)).push(&row, &survey.schema);
         }
-        let mut recorded = Vec::new();
-        for (name, sent) in reader.devices.names().to_vec().into_iter().zip(devices) {
+        let (mut recorded, mut places) = (Vec::new(), Vec::new());
+        for (place, (name, sent)) in reader.devices.names().to_vec().into_iter().zip(devices).enumerate() {
             if let Some(sent) = sent {
                 recorded.push(sent.by_time(name, &mut reader)?);
+                places.push(place);
             }
         }
         if recorded.is_empty() {
             return Err(RecordingError::Empty { file: reader.file().into(), skipped: reader.skipped() });
         }
-        let remark = survey.remark(&reader);
-        Ok(Self { schema: survey.schema, devices: recorded, remark })
+        let Recorded { tags, left_out } = recorded_tags(plan, &reader, &places, &survey.schema)?;
+        let tags_left_out = (!left_out.is_empty()).then(|| format!("tags were left out: {}", left_out.join(", ")));
+        let parts: Vec<String> = survey.remark(&reader).into_iter().chain(tags_left_out).collect();
+        let remark = (!parts.is_empty()).then(|| parts.join("; "));
+        Ok(Self { schema: survey.schema, devices: recorded, tags, remark })
+    }
+}
+
+/// The tags of these devices, as a plan has them.
+fn recorded_tags(
+    plan: &RecordingPlan<'_>,
+    reader: &RowReader,
+    places: &[usize],
+    schema: &Schema,
+) -> Result<Recorded, RecordingError> {
+    match (plan.tags, reader.devices.first_changed()) {
+        (RecordedTags::LeaveOut, _) => Ok(Recorded::default()),
+        (RecordedTags::Strict, Some((tag, how))) => {
+            let message = format!(
+                "{how}: a tag stays the same on a device; name the device by it, or write recorded_tags = \"keep\""
+            );
+            Err(RecordingError::Tag { file: reader.file().into(), tag: tag.into(), message })
+        }
+        _ => Ok(Recorded::of(&reader.devices, places, schema)),
     }
 }
 

@@ -46,8 +46,12 @@ impl Kept {
     }
 
     fn preloaded(layout: &str, points: i64) -> Self {
+        Self::of(PROFILE, layout, points)
+    }
+
+    fn of(profile: &str, layout: &str, points: i64) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let profile = PROFILE.replace("preload = 200", &format!("preload = {points}"));
+        let profile = profile.replace("preload = 200", &format!("preload = {points}"));
         fs::write(folder.path().join("kept.toml"), profile).unwrap();
         let profile = folder.path().join("kept.toml");
         let backend = format!("sqlite:{layout}");
@@ -120,6 +124,43 @@ fn an_untouched_run_verifies_clean_in_every_layout() {
         let text = verify(&kept.run_folder(), &["--full"]);
         let text = String::from_utf8(text.stdout).unwrap();
         assert!(text.starts_with("CLEAN\nCounted: 1200 datapoints are stored, 1200 should be."), "{text}");
+    }
+}
+
+/// The tags of three devices, whose table lies beside the datapoints.
+#[test]
+fn what_was_done_to_the_tags_of_devices_is_named() {
+    let tagged = PROFILE.replace(
+        "rate = 50\n",
+        "rate = 50\ntags = [{ name = \"site\", values = [\"east\", \"west\"] }, { name = \"rack\", count = 9 }]\n",
+    );
+    let kept = Kept::of(&tagged, "wide", PRELOADED);
+    let found_after = |change: Option<&str>| {
+        change.into_iter().for_each(|change| kept.change(change, 1));
+        let (code, found) = kept.verify(&["--full"]);
+        assert_eq!(counts(&found), [Some(0); 4], "the datapoints are as they were: {found:#}");
+        let tags = found["audit"]["tags"].clone();
+        let counts = ["right", "wrong", "missing", "alien"].map(|kind| tags[kind].as_u64().unwrap());
+        assert_eq!((code == 0, &found["clean"]), (counts[1..] == [0; 3], &(counts[1..] == [0; 3]).into()), "{found:#}");
+        (counts, tags["examples"].clone())
+    };
+    assert_eq!(found_after(None), ([3, 0, 0, 0], Value::Array(Vec::new())));
+    let (counts, examples) = found_after(Some("UPDATE iotbench_kept_devices SET site = 'north' WHERE device = 1"));
+    assert_eq!((counts, &examples[0]["kind"], &examples[0]["device"]), ([2, 1, 0, 0], &"wrong".into(), &1.into()));
+    assert!(examples[0]["detail"].as_str().unwrap().starts_with("site is \"north\" instead of \""), "{examples}");
+    let (counts, _) = found_after(Some("DELETE FROM iotbench_kept_devices WHERE device = 2"));
+    assert_eq!(counts, [1, 1, 1, 0]);
+    let (counts, examples) = found_after(Some("INSERT INTO iotbench_kept_devices VALUES (7, 'east', '1')"));
+    assert_eq!((counts, &examples[2]["device"]), ([1, 1, 1, 1], &7.into()));
+    let text = String::from_utf8(verify(&kept.run_folder(), &["--full"]).stdout).unwrap();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "FOUND",
+        "1 right, 1 wrong, 1 without a row, 1 too many or of no device.",
+        "- wrong: device 1: site is \"north\"",
+        "- missing: device 2",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
     }
 }
 

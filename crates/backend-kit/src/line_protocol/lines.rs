@@ -1,7 +1,7 @@
 //! Line protocol: `measurement,tag=value field=value time`, a line a point.
 
 use super::names::{DEVICE, device_digits};
-use iotbench_core::{Column, TableSpec};
+use iotbench_core::{Column, Run, TableSpec};
 use std::io::Write;
 
 /// Lines under construction, in buffers that are kept when they are emptied.
@@ -29,15 +29,15 @@ impl Lines {
     }
 }
 
-/// Appends `measurement`, the device where the table has several, and its tags.
-pub fn push_series(out: &mut Vec<u8>, table: &TableSpec, device: u32) {
+/// Appends `measurement`, the device where the table has several, and its tags as they are at its first datapoint of a run.
+pub fn push_series(out: &mut Vec<u8>, table: &TableSpec, Run { device, first, .. }: Run) {
     out.extend_from_slice(table.name.as_str().as_bytes());
     if table.has_device_column() {
         let width = device_digits(table);
         // Writing to a Vec cannot fail.
         let _ = write!(out, ",{DEVICE}={device:0width$}");
     }
-    for (tag, value) in table.schema.tags().of(device) {
+    for (tag, value) in table.schema.tags().at(device, first) {
         out.push(b',');
         out.extend_from_slice(tag.name.as_bytes());
         out.push(b'=');

@@ -28,9 +28,9 @@ impl NarrowLines {
 impl Encode for NarrowLines {
     fn encode(&mut self, batch: &Batch, dialect: Dialect, lines: &mut Lines) {
         let mut digits = itoa::Buffer::new();
-        for run_rows in batch.run_rows() {
+        for run_rows in batch.tagged_rows(self.table.schema.tags()) {
             self.start.clear();
-            push_series(&mut self.start, &self.table, run_rows.run.device);
+            push_series(&mut self.start, &self.table, run_rows.run);
             for row in run_rows.rows {
                 let time = digits.format(dialect.times.in_unit(batch.timestamps_ns()[row]));
                 for (key, column) in self.keys.iter().zip(batch.columns()) {

@@ -31,9 +31,9 @@ impl WideLines {
 impl Encode for WideLines {
     fn encode(&mut self, batch: &Batch, dialect: Dialect, lines: &mut Lines) {
         let mut digits = itoa::Buffer::new();
-        for run_rows in batch.run_rows() {
+        for run_rows in batch.tagged_rows(self.table.schema.tags()) {
             self.start.clear();
-            push_series(&mut self.start, &self.table, run_rows.run.device);
+            push_series(&mut self.start, &self.table, run_rows.run);
             self.start.push(b' ');
             for row in run_rows.rows {
                 lines.bytes.extend_from_slice(&self.start);

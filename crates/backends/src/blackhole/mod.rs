@@ -36,6 +36,7 @@ struct Config {}
 static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
     most_tags: MAX_TAGS,
+    changing_tags: true,
     ..BackendInfo::new("blackhole", "acknowledges at once and keeps nothing: prices the tool itself", CAPABILITIES)
 };
 

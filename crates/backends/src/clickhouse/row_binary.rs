@@ -2,7 +2,7 @@
 //! length. Source: <https://clickhouse.com/docs/en/interfaces/formats#rowbinary>.
 
 use iotbench_backend_kit::{http::writer::EncodeBody, refuse::refuse};
-use iotbench_core::{Batch, Column, Error, Layout, RunRows, SignalId, TableSpec};
+use iotbench_core::{Batch, Column, Error, Layout, Run, RunRows, SignalId, TableSpec};
 use std::sync::Arc;
 
 /// The rows of one batch after the other; nothing is allocated per datapoint once the buffers have their size.
@@ -20,12 +20,12 @@ impl RowBinary {
         Self { table, bytes: Vec::new(), device: Vec::new(), value: Vec::new() }
     }
 
-    fn begin_device(&mut self, device: u32) {
+    fn begin_device(&mut self, Run { device, first, .. }: Run) {
         self.device.clear();
         if self.table.has_device_column() {
             self.device.extend_from_slice(&device.to_le_bytes());
         }
-        for (_, value) in self.table.schema.tags().of(device) {
+        for (_, value) in self.table.schema.tags().at(device, first) {
             self.value.clear();
             value.push(&mut self.value);
             push_text(&mut self.device, &self.value);
@@ -33,7 +33,7 @@ impl RowBinary {
     }
 
     fn push_run(&mut self, batch: &Batch, RunRows { run, rows }: RunRows) {
-        self.begin_device(run.device);
+        self.begin_device(run);
         for row in rows {
             let time = batch.timestamps_ns()[row].to_le_bytes();
             if self.table.layout == Layout::Narrow {
@@ -61,7 +61,8 @@ impl EncodeBody for RowBinary {
     fn encode_body(&mut self, batch: &Batch) -> Result<usize, Error> {
         refuse(batch, &self.table)?;
         self.bytes.clear();
-        batch.run_rows().for_each(|rows| self.push_run(batch, rows));
+        let table = Arc::clone(&self.table);
+        batch.tagged_rows(table.schema.tags()).for_each(|rows| self.push_run(batch, rows));
         let of_point = if self.table.layout == Layout::Narrow { self.table.schema.width() } else { 1 };
         Ok(batch.len() * of_point)
     }
@@ -97,7 +98,7 @@ fn push_text(out: &mut Vec<u8>, text: &[u8]) {
 mod tests {
     use super::*;
     use crate::with_tags::with_tags;
-    use iotbench_core::{Marker, Name, Run, Schema, Signal, Value, ValueType};
+    use iotbench_core::{Marker, Name, Schema, Signal, Value, ValueType};
 
     fn table(layout: Layout, devices: u32) -> TableSpec {
         let signal = |name: &str, value_type| Signal { name: name.into(), value_type, max_text_bytes: 300 };

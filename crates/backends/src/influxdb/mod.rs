@@ -55,6 +55,7 @@ static INFO: BackendInfo = BackendInfo {
     promise: PromiseLevel::OsCrash,
     recipe: Some(&recipe::RECIPE),
     most_tags: MAX_TAGS,
+    changing_tags: true,
     met: &["1.6.7"],
     writes_by: "line protocol over HTTP, over UDP",
     statements: Some(Language::InfluxQl),

@@ -102,6 +102,20 @@ impl<'a> Flux<'a> {
         }
     }
 
+    /// A row for each combination of a device and its tags.
+    pub(crate) fn tags(self) -> String {
+        let names = self.table.schema.tags().as_slice().iter().map(|tag| tag.name.as_str());
+        let columns: Vec<_> = [DEVICE].into_iter().chain(names).map(quoted).collect();
+        let columns = columns.join(", ");
+        let of_each = format!("group(columns: [{columns}])");
+        self.then("first()")
+            .then(&format!("keep(columns: [{columns}])"))
+            .then(&of_each)
+            .then("limit(n: 1)")
+            .then("group()")
+            .text
+    }
+
     /// One row of time and value: the first or last, of those that meet a predicate.
     pub(crate) fn nearest(self, predicate: Option<Predicate>, is_backward: bool) -> String {
         let condition = predicate.map(|predicate| match predicate {

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use hyper::{StatusCode, Uri, body::Bytes};
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
-    ask::{Ask, Order, What},
+    ask::{Ask, Asked, Order, What},
     by_client, each,
     figures::Collected,
     filter::Filter,
@@ -25,12 +25,13 @@ use iotbench_backend_kit::{
     },
     line_protocol::DEVICE,
     refuse::refuse_unknown_signals,
+    span::Span,
 };
 use iotbench_core::{
-    Aggregate, ComputedBy, Counts, Error, Name, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, Value,
-    ValueType,
+    Aggregate, ComputedBy, Counts, Error, Name, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, TagsKept,
+    TakeTags, Value, ValueType,
 };
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 const JSON: Content = Content { media_type: Some("application/json"), gzip: false };
 
@@ -239,5 +240,20 @@ impl Reader for FluxReader {
             (What::Datapoints, Order::Stretch | Order::Oldest | Order::Newest) => self.points(flux, &ask, sink).await,
             _ => self.of_one_signal(flux, &ask, sink).await,
         }
+    }
+
+    async fn tags(&mut self, devices: Range<u32>, take: &mut TakeTags<'_>) -> Result<TagsKept, Error> {
+        let (table, bucket, all) = (Arc::clone(&self.table), self.bucket.clone(), self.all_signals.clone());
+        let devices: Vec<_> = devices.collect();
+        if let Some(flux) = Flux::new(&bucket, &table, Asked::Some(&devices), &all, Span::ALL) {
+            let tags = table.schema.tags().as_slice();
+            let hand_over = |row: &Row<'_>| {
+                let values: Vec<_> =
+                    tags.iter().map(|tag| row.get(&tag.name).filter(|value| !value.is_empty())).collect();
+                take(device_of(row)?, &values)
+            };
+            self.ask(&flux.tags(), hand_over).await?;
+        }
+        Ok(TagsKept::WithDatapoints)
     }
 }

@@ -17,7 +17,7 @@ use iotbench_backend_kit::http::{
 };
 use iotbench_core::{Cause, Error, Name};
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a body is when it is JSON.
 pub(crate) const JSON: Content = Content { media_type: Some("application/json"), gzip: false };
@@ -80,6 +80,13 @@ impl Client {
         let groups = document.queries.iter_mut().flat_map(|metric| &mut metric.results);
         let values = groups.flat_map(|group| group.tags.remove(tag).unwrap_or_default()).collect();
         Ok((values, text.len() as u64))
+    }
+
+    /// Asks for the values that each tag of these metrics has, metric by metric.
+    pub(crate) async fn ask_tags(&mut self, question: String) -> Result<Vec<BTreeMap<String, Vec<String>>>, Error> {
+        let text = self.post(self.query_tags.clone(), question).await?;
+        let document: Document<'_> = serde_json::from_slice(&text).map_err(improper)?;
+        Ok(document.queries.into_iter().flat_map(|metric| metric.results).map(|group| group.tags).collect())
     }
 
     /// The names of all metrics that begin so.

@@ -50,6 +50,7 @@ static INFO: BackendInfo = BackendInfo {
     recipe: Some(&recipe::ON_H2),
     variants: &recipe::VARIANTS,
     most_tags: MAX_TAGS,
+    changing_tags: true,
     met: &["1.3.0"],
     writes_by: "JSON over HTTP, lines over TCP (telnet)",
     ..BackendInfo::new("kairosdb", "KairosDB 1.x on H2 or Cassandra: JSON over HTTP, or lines over TCP", CAPABILITIES)

@@ -13,7 +13,7 @@ use super::{
     write::MariaDbWriter,
 };
 use async_trait::async_trait;
-use iotbench_backend_kit::{lease::OwnLease, ownership};
+use iotbench_backend_kit::{devices::Filled, lease::OwnLease, ownership};
 use iotbench_core::{
     Cause, CounterReader, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
 };
@@ -25,11 +25,12 @@ pub(crate) struct MariaDbDatabase {
     server: Server,
     table: Arc<TableSpec>,
     lease: OwnLease<HeldByRun>,
+    filled: Filled,
 }
 
 impl MariaDbDatabase {
     pub(crate) fn new(server: Server, table: TableSpec) -> Self {
-        Self { server, table: Arc::new(table), lease: OwnLease::default() }
+        Self { server, table: Arc::new(table), lease: OwnLease::default(), filled: Filled::default() }
     }
 
     fn database(&self) -> &str {
@@ -57,7 +58,7 @@ impl MariaDbDatabase {
     }
 
     async fn ours(&self) -> Result<Tables<'_>, Error> {
-        Tables::connect(&self.server, &self.table, self.lease.is_held().await).await
+        Tables::connect(&self.server, &self.table, self.lease.is_held().await, &self.filled).await
     }
 
     /// Writes what the engine holds in memory of our table to its files.
@@ -84,6 +85,10 @@ impl Database for MariaDbDatabase {
     async fn create(&self) -> Result<(), Error> {
         self.hold().await?;
         ownership::create(&mut self.ours().await?).await
+    }
+
+    fn devices_made(&self) -> Option<u32> {
+        self.filled.devices()
     }
 
     async fn adopt(&self) -> Result<bool, Error> {

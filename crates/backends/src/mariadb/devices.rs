@@ -7,9 +7,11 @@ use super::{
     layout::quoted,
     server::{execute, text_at},
 };
-use iotbench_backend_kit::devices::{mark, name, rows};
-use iotbench_core::{Error, Name, TableSpec};
-use sqlx::MySqlConnection;
+use futures_util::TryStreamExt;
+use iotbench_backend_kit::devices::{Filled, mark, name, rows, rows_of};
+use iotbench_core::{Error, Name, TableSpec, TakeTags};
+use sqlx::{MySqlConnection, Row};
+use std::ops::Range;
 
 /// The longest value of a tag: 48 bytes and a number.
 const MAX_VALUE_CHARS: u32 = 64;
@@ -43,10 +45,37 @@ pub(crate) fn create_sql(database: &str, table: &TableSpec, config: &Config) -> 
 }
 
 /// Fills it: what a statement inserts is committed with it.
-pub(crate) async fn fill(connection: &mut MySqlConnection, database: &str, table: &TableSpec) -> Result<(), Error> {
+pub(crate) async fn fill(
+    connection: &mut MySqlConnection,
+    database: &str,
+    table: &TableSpec,
+    filled: &Filled,
+) -> Result<(), Error> {
     let devices = qualified(database, &table.name);
-    for rows in rows(table.schema.tags(), table.devices) {
+    for rows in rows(table.schema.tags(), table.devices, filled) {
         execute(connection, &format!("INSERT INTO {devices} VALUES {rows}")).await?;
+    }
+    Ok(())
+}
+
+/// Gives the rows of these devices to `take`.
+pub(crate) async fn read(
+    connection: &mut MySqlConnection,
+    database: &str,
+    table: &TableSpec,
+    devices: &Range<u32>,
+    take: &mut TakeTags<'_>,
+) -> Result<(), Error> {
+    let (columns, condition) = rows_of(table.schema.tags(), devices, quoted);
+    let from = qualified(database, &table.name);
+    let sql = format!("SELECT {columns} FROM {from} WHERE {condition} ORDER BY `device`");
+    let mut rows = sqlx::query(&sql).fetch(connection);
+    while let Some(row) = rows.try_next().await.map_err(|e| classify(&e))? {
+        let device = row.try_get(0).map_err(|e| classify(&e))?;
+        // A text that is told apart byte by byte comes as bytes.
+        let values =
+            (1..=table.schema.tags().len()).map(|place| text_at(&row, place)).collect::<Result<Vec<_>, _>>()?;
+        take(device, &values.iter().map(Option::as_deref).collect::<Vec<_>>())?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use super::{
     server::{Server, execute, text_at},
 };
 use iotbench_backend_kit::{
+    devices::Filled,
     marker::{comment, of_comment},
     ownership::{Found, Owned, Ownership},
 };
@@ -30,11 +31,17 @@ pub(crate) struct Tables<'a> {
     table: &'a TableSpec,
     /// Whether this run holds its table's lock: then nobody else does.
     is_leased: bool,
+    filled: &'a Filled,
 }
 
 impl<'a> Tables<'a> {
-    pub(crate) async fn connect(server: &'a Server, table: &'a TableSpec, is_leased: bool) -> Result<Self, Error> {
-        Ok(Self { server, connection: server.connect().await?, table, is_leased })
+    pub(crate) async fn connect(
+        server: &'a Server,
+        table: &'a TableSpec,
+        is_leased: bool,
+        filled: &'a Filled,
+    ) -> Result<Self, Error> {
+        Ok(Self { server, connection: server.connect().await?, table, is_leased, filled })
     }
 }
 
@@ -89,7 +96,7 @@ impl Ownership for Tables<'_> {
         if has_tags {
             let of_devices = devices::create_sql(database, table, &self.server.config);
             create_table(connection, &of_devices, || devices_not_ours(&table.name)).await?;
-            devices::fill(connection, database, table).await?;
+            devices::fill(connection, database, table, self.filled).await?;
         }
         Ok(())
     }

@@ -5,10 +5,11 @@ use async_trait::async_trait;
 use iotbench_backend_kit::refuse::refuse;
 use iotbench_core::{
     Acknowledged, Acknowledgement, Batch, Cause, Counts, Database, Error, Promise, PromiseLevel, PromiseSource, Query,
-    Reader, Reply, ServerFacts, Sink, TableSpec, Writer,
+    Reader, Reply, ServerFacts, Sink, TableSpec, TagsKept, TakeTags, Writer,
 };
 use std::{
     collections::BTreeMap,
+    ops::Range,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -120,5 +121,22 @@ struct MemoryReader {
 impl Reader for MemoryReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.database.with_store(|store| store.answer(&self.database.table.schema, query, sink))?
+    }
+
+    /// What the schema says of each device, or of each datapoint where that changes: there is nothing that could hold others.
+    async fn tags(&mut self, devices: Range<u32>, take: &mut TakeTags<'_>) -> Result<TagsKept, Error> {
+        let TableSpec { schema, devices: all, .. } = &*self.database.table;
+        let tags = schema.tags();
+        let mut tell = |device, index| {
+            let values: Vec<String> = tags.at(device, index).map(|(_, value)| value.to_string()).collect();
+            take(device, &values.iter().map(|value| Some(value.as_str())).collect::<Vec<_>>())
+        };
+        if tags.life().is_some() {
+            let units = self.database.with_store(|store| store.units(tags, &devices))?;
+            units.into_iter().try_for_each(|((device, _), index)| tell(device, index))?;
+            return Ok(TagsKept::WithDatapoints);
+        }
+        (devices.start..devices.end.min(*all)).try_for_each(|device| tell(device, 0))?;
+        Ok(TagsKept::WithDevices)
     }
 }

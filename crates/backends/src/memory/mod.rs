@@ -39,6 +39,7 @@ struct Config {}
 static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
     most_tags: MAX_TAGS,
+    changing_tags: true,
     ..BackendInfo::new("memory", "a vector in memory, read by plain code: the oracle of the tests", CAPABILITIES)
 };
 

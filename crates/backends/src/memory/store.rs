@@ -6,12 +6,18 @@ use iotbench_core::{
     Aggregate, Batch, Chunk, ComputedBy, Consecutive, Counts, Devices, Direction, Error, Fill, Predicate, Query, Reply,
     ReplyColumn, Rollup, Schema, SignalId, Sink, TagId, Tags, TimeRange, Value, ValueType,
 };
-use std::{cmp::Reverse, collections::BTreeMap, ops::Bound, slice::from_ref};
+use std::{
+    cmp::Reverse,
+    collections::BTreeMap,
+    ops::{Bound, Range},
+    slice::from_ref,
+};
 
 /// One stored datapoint.
 #[derive(Clone, Debug)]
 pub(crate) struct Point {
     device: u32,
+    index: u64,
     timestamp_ns: i64,
     values: Vec<Stored>,
 }
@@ -53,8 +59,9 @@ impl Point {
     /// The datapoints of a batch.
     pub(crate) fn all_of(batch: &Batch) -> Vec<Self> {
         let of_run = |run: iotbench_core::RunRows| {
-            run.rows.map(move |row| Self {
+            run.run.indices().zip(run.rows).map(move |(index, row)| Self {
                 device: run.run.device,
+                index,
                 timestamp_ns: batch.timestamps_ns()[row],
                 values: batch.columns().iter().filter_map(|c| c.get(row)).map(Stored::from).collect(),
             })
@@ -86,6 +93,12 @@ pub(crate) struct Store {
 impl Store {
     pub(crate) fn extend(&mut self, points: Vec<Point>) {
         self.points.extend(points);
+    }
+
+    /// A datapoint of each unit of these devices that something is stored of, by which it is.
+    pub(crate) fn units(&self, tags: &Tags, devices: &Range<u32>) -> BTreeMap<(u32, u64), u64> {
+        let stored = self.points.iter().filter(|point| devices.contains(&point.device));
+        stored.map(|point| ((point.device, tags.unit(point.device, point.index)), point.index)).collect()
     }
 
     pub(crate) fn count(&self) -> Counts {

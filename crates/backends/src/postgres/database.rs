@@ -73,6 +73,10 @@ impl Database for PostgresDatabase {
         ownership::create(&mut Tables { connection, table: &self.table, is_leased: true }).await
     }
 
+    fn devices_made(&self) -> Option<u32> {
+        self.table.filled.devices()
+    }
+
     async fn adopt(&self) -> Result<bool, Error> {
         let Some(connection) = self.connector.connect_if_exists().await? else { return Ok(false) };
         self.hold().await?;

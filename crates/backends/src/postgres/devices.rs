@@ -7,9 +7,11 @@ use super::{
     layout::Table,
     quoting::{literal, qualified, quoted},
 };
-use iotbench_backend_kit::devices::{mark, name, rows};
-use iotbench_core::{Error, Name};
-use sqlx::{Executor, PgConnection};
+use futures_util::TryStreamExt;
+use iotbench_backend_kit::devices::{mark, name, rows, rows_of};
+use iotbench_core::{Cause, Error, Name, TakeTags};
+use sqlx::{Executor, PgConnection, Row};
+use std::ops::Range;
 
 /// The statement that creates it, and those that mark it and lay it where the rows of datapoints are.
 fn create_sql(table: &Table) -> Vec<String> {
@@ -42,7 +44,7 @@ pub(crate) async fn create(connection: &mut PgConnection, table: &Table) -> Resu
     for statement in create_sql(table) {
         run(connection, &statement).await?;
     }
-    for rows in rows(tags, table.spec.devices) {
+    for rows in rows(tags, table.spec.devices, &table.filled) {
         run(connection, &format!("INSERT INTO {} VALUES {rows}", table.devices)).await?;
     }
     for statement in index_sql(table) {
@@ -63,6 +65,26 @@ pub(crate) async fn is_there(connection: &mut PgConnection, schema: &str, table:
 pub(crate) async fn drop(connection: &mut PgConnection, schema: &str, table: &Name) -> Result<(), Error> {
     if is_there(connection, schema, table).await? {
         run(connection, &format!("DROP TABLE {}", qualified(schema, &name(table)))).await?;
+    }
+    Ok(())
+}
+
+/// Gives the rows of these devices to `take`.
+pub(crate) async fn read(
+    connection: &mut PgConnection,
+    table: &Table,
+    devices: &Range<u32>,
+    take: &mut TakeTags<'_>,
+) -> Result<(), Error> {
+    let tags = table.spec.schema.tags();
+    let (columns, condition) = rows_of(tags, devices, quoted);
+    let sql = format!("SELECT {columns} FROM {} WHERE {condition} ORDER BY device", table.devices);
+    let mut rows = sqlx::query(&sql).fetch(connection);
+    while let Some(row) = rows.try_next().await.map_err(|e| classify(&e))? {
+        let device: i32 = row.try_get(0).map_err(|e| classify(&e))?;
+        let device = u32::try_from(device).map_err(|_| Error::new(Cause::Protocol, "a stored device is below 0"))?;
+        let values: Result<Vec<Option<&str>>, _> = (1..=tags.len()).map(|place| row.try_get(place)).collect();
+        take(device, &values.map_err(|e| classify(&e))?)?;
     }
     Ok(())
 }

@@ -89,6 +89,7 @@ pub(crate) struct Table {
     pub(crate) indexes: Indexes,
     pub(crate) unlogged: bool,
     pub(crate) division: Division,
+    pub(crate) filled: devices::Filled,
 }
 
 impl Table {
@@ -101,6 +102,7 @@ impl Table {
             indexes: config.indexes,
             unlogged: config.unlogged,
             division: config.division(),
+            filled: devices::Filled::default(),
             spec,
         }
     }

@@ -147,6 +147,13 @@ impl<'a> Select<'a> {
         }
     }
 
+    /// Rows of a device and its tags, each combination once.
+    pub(crate) fn tags(self) -> String {
+        let tags = self.table.schema.tags().as_slice().iter();
+        let tags: String = tags.map(|tag| format!(", {}", quoted(&tag.name))).collect();
+        format!("SELECT DISTINCT {}{tags} {}", self.device(), self.body())
+    }
+
     /// The column of a tag.
     fn tag(&self, tag: TagId) -> Option<String> {
         self.table.schema.tags().as_slice().get(usize::from(tag)).map(|tag| quoted(&tag.name))

@@ -10,7 +10,7 @@ use super::{
     write::SqliteWriter,
 };
 use async_trait::async_trait;
-use iotbench_backend_kit::ownership;
+use iotbench_backend_kit::{devices::Filled, ownership};
 use iotbench_core::{
     Acknowledgement, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
 };
@@ -22,15 +22,16 @@ pub(crate) struct SqliteDatabase {
     file: DatabaseFile,
     table: Arc<TableSpec>,
     indexes: Indexes,
+    filled: Filled,
 }
 
 impl SqliteDatabase {
     pub(crate) fn new(file: DatabaseFile, table: TableSpec, indexes: Indexes) -> Self {
-        Self { file, table: Arc::new(table), indexes }
+        Self { file, table: Arc::new(table), indexes, filled: Filled::default() }
     }
 
     fn ours(&self) -> Result<Tables<'_>, Error> {
-        Ok(Tables::new(self.file.connect()?, &self.table, self.indexes))
+        Ok(Tables::new(self.file.connect()?, &self.table, self.indexes, &self.filled))
     }
 
     fn open_reader(&self) -> Result<SqliteReader, Error> {
@@ -49,6 +50,10 @@ impl Database for SqliteDatabase {
         let mut ours = self.ours()?;
         ownership::create(&mut ours).await?;
         if ours.has_replaced { self.file.shrink_if_ours(&ours.into_connection()?) } else { Ok(()) }
+    }
+
+    fn devices_made(&self) -> Option<u32> {
+        self.filled.devices()
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
@@ -87,7 +92,7 @@ impl Database for SqliteDatabase {
         if !self.file.exists()? {
             return Ok(Vec::new());
         }
-        ownership::owned(&mut Tables::new(self.file.connect_to_read()?, &self.table, self.indexes)).await
+        ownership::owned(&mut Tables::new(self.file.connect_to_read()?, &self.table, self.indexes, &self.filled)).await
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {

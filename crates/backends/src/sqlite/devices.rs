@@ -1,10 +1,13 @@
 //! The table of devices: a column a tag, each with an index. It is part of the table that it belongs to: the row of that one in
 //! `iotbench_marker` says whose both are.
 
+use super::error::classify;
 use super::layout::quoted;
-use iotbench_backend_kit::devices::{mark, name, rows};
-use iotbench_core::{Name, TableSpec};
-use rusqlite::{Connection, OptionalExtension};
+use iotbench_backend_kit::devices::{Filled, mark, name, rows, rows_of};
+use iotbench_core::{Error, Name, TableSpec, TakeTags};
+use rusqlite::{Connection, OptionalExtension, types::Type};
+use std::ops::Range;
+use tokio::task::yield_now;
 
 /// The comment by which it is known. SQLite keeps the text of a statement that creates a table with its comments, and it goes
 /// with the table.
@@ -32,25 +35,30 @@ fn create_sql(table: &TableSpec) -> String {
 }
 
 /// The statements that create its indexes.
-fn index_sql(table: &TableSpec) -> String {
+fn index_sql(table: &TableSpec) -> Vec<String> {
     let index = |tag: &str| {
         let (index, name, tag) = (index_name(table, tag), name(&table.name), quoted(tag));
-        format!("CREATE INDEX {index} ON {name} ({tag}); ")
+        format!("CREATE INDEX {index} ON {name} ({tag})")
     };
     table.schema.tags().as_slice().iter().map(|tag| index(&tag.name)).collect()
 }
 
-/// Creates and fills it, where devices have tags.
-pub(crate) fn create(connection: &Connection, table: &TableSpec) -> rusqlite::Result<()> {
+/// Creates and fills it, where devices have tags. Between two statements somebody else may have his turn, who may end it.
+pub(crate) async fn create(connection: &mut Connection, table: &TableSpec, filled: &Filled) -> rusqlite::Result<()> {
     let tags = table.schema.tags();
     if tags.is_empty() {
         return Ok(());
     }
     connection.execute_batch(&create_sql(table))?;
-    for rows in rows(tags, table.devices) {
+    for rows in rows(tags, table.devices, filled) {
         connection.execute_batch(&format!("INSERT INTO {} VALUES {rows}", name(&table.name)))?;
+        yield_now().await;
     }
-    connection.execute_batch(&index_sql(table))
+    for index in index_sql(table) {
+        connection.execute_batch(&index)?;
+        yield_now().await;
+    }
+    Ok(())
 }
 
 /// Whether a table has one that is ours.
@@ -69,6 +77,29 @@ pub(crate) fn drop(connection: &Connection, table: &Name) -> rusqlite::Result<()
 pub(crate) fn with_value(connection: &Connection, sql: &str, value: &str) -> rusqlite::Result<Vec<u32>> {
     let ascending = format!("{sql} ORDER BY device");
     connection.prepare_cached(&ascending)?.query_map([value], |row| row.get(0))?.collect()
+}
+
+/// Gives the rows of these devices to `take`.
+pub(crate) fn read(
+    connection: &Connection,
+    table: &TableSpec,
+    devices: &Range<u32>,
+    take: &mut TakeTags<'_>,
+) -> Result<(), Error> {
+    let (columns, condition) = rows_of(table.schema.tags(), devices, quoted);
+    let sql = format!("SELECT {columns} FROM {} WHERE {condition} ORDER BY device", name(&table.name));
+    let mut statement = connection.prepare_cached(&sql).map_err(|e| classify(&e))?;
+    let mut rows = statement.query([]).map_err(|e| classify(&e))?;
+    while let Some(row) = rows.next().map_err(|e| classify(&e))? {
+        let text = |place| {
+            row.get_ref(place)?
+                .as_str_or_null()
+                .map_err(|_| rusqlite::Error::InvalidColumnType(place, String::new(), Type::Text))
+        };
+        let values: rusqlite::Result<Vec<Option<&str>>> = (1..=table.schema.tags().len()).map(text).collect();
+        take(row.get(0).map_err(|e| classify(&e))?, &values.map_err(|e| classify(&e))?)?;
+    }
+    Ok(())
 }
 
 /// The query for them, whose one argument is `:value`.
@@ -96,10 +127,10 @@ mod tests {
         }
     }
 
-    #[test]
-    fn each_tag_is_a_column_by_whose_index_devices_are_found() {
-        let (connection, table) = (Connection::open_in_memory().unwrap(), table());
-        create(&connection, &table).unwrap();
+    #[tokio::test]
+    async fn each_tag_is_a_column_by_whose_index_devices_are_found() {
+        let (mut connection, table) = (Connection::open_in_memory().unwrap(), table());
+        create(&mut connection, &table, &Filled::default()).await.unwrap();
         let columns = "device INTEGER PRIMARY KEY NOT NULL, \"site\" TEXT NOT NULL, \"order\" TEXT NOT NULL";
         assert_eq!(create_sql(&table), format!("CREATE TABLE t_devices (/* iotbench devices of t */ {columns})"));
         let found = with_value_sql(&table, "order");
@@ -114,8 +145,8 @@ mod tests {
     async fn what_was_not_committed_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let open = || Connection::open(folder.path().join("points.sqlite")).unwrap();
-        let table = table();
-        let mut ours = Tables::new(open(), &table, Indexes::Time);
+        let (table, filled) = (table(), Filled::default());
+        let mut ours = Tables::new(open(), &table, Indexes::Time, &filled);
         ours.begin().await.unwrap();
         assert_eq!(ours.find(&table.name).await.unwrap(), Found::Nothing);
         ours.make(None).await.unwrap();

@@ -2,6 +2,7 @@
 
 use super::{config::Indexes, devices, error::classify, layout};
 use iotbench_backend_kit::{
+    devices::Filled,
     marker::CREATED_BY,
     ownership::{Found, Owned, Ownership},
 };
@@ -18,13 +19,14 @@ pub(crate) struct Tables<'a> {
     connection: Connection,
     table: &'a TableSpec,
     indexes: Indexes,
+    filled: &'a Filled,
     /// Whether one of ours was replaced.
     pub(crate) has_replaced: bool,
 }
 
 impl<'a> Tables<'a> {
-    pub(crate) fn new(connection: Connection, table: &'a TableSpec, indexes: Indexes) -> Self {
-        Self { connection, table, indexes, has_replaced: false }
+    pub(crate) fn new(connection: Connection, table: &'a TableSpec, indexes: Indexes, filled: &'a Filled) -> Self {
+        Self { connection, table, indexes, filled, has_replaced: false }
     }
 
     /// The connection, without a transaction.
@@ -88,7 +90,7 @@ impl Ownership for Tables<'_> {
                  created_by TEXT NOT NULL)"
         ))?;
         self.run(&layout::create_sql(self.table, self.indexes))?;
-        devices::create(&self.connection, self.table).map_err(|e| classify(&e))?;
+        devices::create(&mut self.connection, self.table, self.filled).await.map_err(|e| classify(&e))?;
         let (insert, marker) = (format!("INSERT INTO {MARKER_TABLE} VALUES (?1, ?2, ?3, ?4)"), &self.table.marker);
         let row = params![self.table.name.as_str(), marker.run_id, marker.fingerprint, CREATED_BY];
         self.connection.execute(&insert, row).map(|_| ()).map_err(|e| classify(&e))

@@ -273,6 +273,22 @@ impl Client {
         Ok((rows, text.len() as u64))
     }
 
+    /// The labels of all series that are chosen.
+    pub(crate) async fn series(
+        &mut self,
+        selector: &str,
+        span: Millis,
+    ) -> Result<Vec<BTreeMap<String, String>>, Error> {
+        #[derive(Deserialize)]
+        struct Found {
+            data: Vec<BTreeMap<String, String>>,
+        }
+        let fields = [("match[]", selector), ("start", &time_text(span.first)), ("end", &time_text(span.last))];
+        let text = self.form("/api/v1/series", &fields).await?;
+        let found: Found = serde_json::from_slice(&text).map_err(|e| improper(&e))?;
+        Ok(found.data)
+    }
+
     async fn answer<T: DeserializeOwned>(
         &mut self,
         path: &str,

@@ -10,7 +10,7 @@ use iotbench_core::{Layout, Name, SignalId, TableSpec};
 /// The label that says to which table of ours a series belongs.
 pub(crate) const OWN_LABEL: &str = "iotbench_table";
 /// The longest list of names that is sent; beyond it all are asked for, and those that are not wanted left out here.
-const MAX_LISTED: usize = 100;
+pub(crate) const MAX_LISTED: usize = 100;
 /// The first second of 2100 in milliseconds: nothing that lies more than two days ahead is kept, and MetricsQL has no
 /// windows that end much later.
 const LATEST_MS: i64 = 4_102_444_800_000;

@@ -8,6 +8,7 @@ use super::{
     findings::{Findings, Kind},
     merge::{How, Merge},
     pieces::{Piece, sampled},
+    tags::{PAGE, TagAudit, Units},
     windows::Windows,
 };
 use crate::{
@@ -20,7 +21,7 @@ use crate::{
 };
 use iotbench_core::{
     Acknowledgement, Action, BackendInfo, Capabilities, Cause, Chunk, Devices, Duplicates, Error, Query, Reader,
-    SignalId, TimeRange,
+    SignalId, Tags, TagsKept, TimeRange,
 };
 use iotbench_simulator::Dataset;
 use std::{collections::BTreeSet, ops::Range, sync::Arc, time::Duration};
@@ -95,13 +96,15 @@ pub struct Auditor<'a> {
     findings: Findings,
     devices: u32,
     rows: u64,
+    /// Of devices that have tags.
+    tags: Option<TagAudit>,
     /// Datapoints that cannot be read.
     unreadable: u64,
     ends: Option<Instant>,
 }
 
 /// Why an audit did not come to its end.
-enum Cut {
+pub(super) enum Cut {
     Failed(Error),
     /// Because of some row, which holds what no value of its type can be. The reader is as usable as before.
     Unreadable(Error),
@@ -135,8 +138,10 @@ impl<'a> Auditor<'a> {
         let expected = expected.with_second_sends(sends);
         let signals = (0..).take(request.dataset.schema().width()).collect();
         let ends = (request.scope == AuditScope::Sample).then(|| Instant::now() + SAMPLE_TIME);
+        let tags = (!request.plan.table.schema.tags().is_empty()).then(TagAudit::default);
         let findings = Findings::default();
-        Ok(Self { request, history, summary, signals, expected, findings, devices: 0, rows: 0, unreadable: 0, ends })
+        let (devices, rows, unreadable) = (0, 0, 0);
+        Ok(Self { request, history, summary, signals, expected, findings, devices, rows, tags, unreadable, ends })
     }
 
     /// Reads what is stored. `counted` is how many datapoints the database says that it holds, where it was asked.
@@ -144,10 +149,7 @@ impl<'a> Auditor<'a> {
     /// # Errors
     /// It cannot be read, or the ledger is damaged.
     pub async fn audit(mut self, reader: &mut dyn Reader, counted: Option<u64>) -> Result<Audit, Error> {
-        let looked = match self.request.scope {
-            AuditScope::Sample => self.sample(reader).await,
-            AuditScope::Full => self.all(reader).await,
-        };
+        let looked = self.look_at_all(reader).await;
         let cut_short = match looked {
             Ok(()) => {
                 let elsewhere = counted.map_or(0, |counted| counted.saturating_sub(self.rows));
@@ -165,10 +167,107 @@ impl<'a> Auditor<'a> {
             of_devices: self.request.plan.table.devices,
             rows: self.rows,
             findings: self.findings,
+            tags: self.tags,
             shows_duplicates: self.request.capabilities.duplicates == Duplicates::Keep,
             ended: self.summary.ended,
             cut_short,
         })
+    }
+
+    async fn look_at_all(&mut self, reader: &mut dyn Reader) -> Result<(), Cut> {
+        self.tags_of_all(reader).await?;
+        match self.request.scope {
+            AuditScope::Sample => self.sample(reader).await,
+            AuditScope::Full => self.all(reader).await,
+        }
+    }
+
+    /// Looks at the tags of the devices, where they have any, page by page.
+    async fn tags_of_all(&mut self, reader: &mut dyn Reader) -> Result<(), Cut> {
+        let Some(mut audit) = self.tags.take() else { return Ok(()) };
+        let looked = self.tags_in(&mut audit, reader).await;
+        self.tags = Some(audit);
+        looked
+    }
+
+    async fn tags_in(&self, audit: &mut TagAudit, reader: &mut dyn Reader) -> Result<(), Cut> {
+        let plan = self.request.plan;
+        let (tags, devices) = (plan.table.schema.tags(), plan.table.devices);
+        if self.request.scope == AuditScope::Sample {
+            let drawn = drawn(plan.seed, devices);
+            let ranges = self.ranges_of(&drawn)?;
+            for device in drawn {
+                if !self.page(audit, reader, device..device + 1, ranges.as_ref()).await? {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        if tags.life().is_none() {
+            for first in (0..devices).step_by(PAGE as usize) {
+                let page = first..devices.min(first.saturating_add(PAGE));
+                if !self.page(audit, reader, page, None).await? {
+                    return Ok(());
+                }
+            }
+            let has_each = audit.kept == TagsKept::WithDevices;
+            return if has_each { audit.look_beyond(reader, devices, self.request.patience).await } else { Ok(()) };
+        }
+        let mut windows = Windows::of(devices);
+        while let Some((window, ranges)) = windows.next(self.request.ledger)? {
+            for first in window.clone().step_by(PAGE as usize) {
+                let page = first..window.end.min(first.saturating_add(PAGE));
+                if !self.page(audit, reader, page, Some(&ranges)).await? {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the ledger says of these devices, where it has to be known which units of theirs sent something.
+    fn ranges_of(&self, devices: &BTreeSet<u32>) -> Result<Option<FateRanges>, Cut> {
+        if self.request.plan.table.schema.tags().life().is_none() {
+            return Ok(None);
+        }
+        let ranges = self.request.ledger.ranges(&|device| devices.contains(&device), MAX_RANGES);
+        ranges.map_err(|e| damaged(&e))?.ok_or_else(too_scattered).map(Some).map_err(Cut::Failed)
+    }
+
+    async fn page(
+        &self,
+        audit: &mut TagAudit,
+        reader: &mut dyn Reader,
+        devices: Range<u32>,
+        ranges: Option<&FateRanges>,
+    ) -> Result<bool, Cut> {
+        self.goes_on()?;
+        let tags = self.request.plan.table.schema.tags();
+        let mut sent = |device| ranges.map_or_else(Units::default, |ranges| self.units(tags, device, ranges));
+        audit.look(reader, (tags, devices), &mut sent, self.request.patience).await
+    }
+
+    /// Which units of a device sent what is stored, or may be.
+    fn units(&self, tags: &Tags, device: u32, ranges: &FateRanges) -> Units {
+        let mut units = Units::default();
+        for segment in self.account(ranges).segments(device) {
+            let of_segment = tags.unit(device, segment.indices.start)..=tags.unit(device, segment.indices.end - 1);
+            let is_stored = segment.fate == Fate::Acked && !self.request.may_lose;
+            // What was refused may be there all the same, which is for the datapoints to tell.
+            if is_stored { units.stored.push(of_segment) } else { units.maybe.push(of_segment) }
+        }
+        units
+    }
+
+    /// Whether there is time, and somebody who waits.
+    fn goes_on(&self) -> Result<(), Cut> {
+        if (self.request.stops)() {
+            return Err(Cut::Short("it was interrupted".into()));
+        }
+        if self.ends.is_some_and(|ends| Instant::now() >= ends) {
+            return Err(Cut::Short(format!("the sample ended after {} s", SAMPLE_TIME.as_secs())));
+        }
+        Ok(())
     }
 
     async fn sample(&mut self, reader: &mut dyn Reader) -> Result<(), Cut> {
@@ -234,12 +333,7 @@ impl<'a> Auditor<'a> {
 
     /// Looks at a piece in a stretch of time. What cannot be read whole leaves nothing.
     async fn ask(&mut self, reader: &mut dyn Reader, piece: &Piece, range: TimeRange) -> Result<(), Cut> {
-        if (self.request.stops)() {
-            return Err(Cut::Short("it was interrupted".into()));
-        }
-        if self.ends.is_some_and(|ends| Instant::now() >= ends) {
-            return Err(Cut::Short(format!("the sample ended after {} s", SAMPLE_TIME.as_secs())));
-        }
+        self.goes_on()?;
         let before = self.findings.clone();
         self.expected.begin(piece.segments.iter().cloned(), range);
         let devices = Devices::Some(piece.devices.clone());

@@ -86,6 +86,13 @@ impl Findings {
         self.counts.get(kind.place()).copied().unwrap_or(0)
     }
 
+    /// Whether nothing is wrong beyond what may be lost.
+    #[must_use]
+    pub fn is_clean(&self, may_be_lost: bool) -> bool {
+        let kinds = [Kind::Duplicate, Kind::Corrupt, Kind::Alien];
+        kinds.into_iter().all(|kind| self.count(kind) == 0) && (may_be_lost || self.count(Kind::Lost) == 0)
+    }
+
     /// The first stretches, at most five of each kind.
     pub fn stretches(&self) -> impl Iterator<Item = &FindingRange> {
         self.shown.iter().chain(self.open.iter().filter(|open| self.has_place(open.kind)))

@@ -78,6 +78,10 @@ pub(super) fn by_tag(
 
 fn find(context: Context<'_>, name: &str, otherwise: &str) -> Result<TagId, (String, String)> {
     let tags = context.schema.tags();
+    if tags.as_slice().iter().any(|tag| tag.name == name && tag.values.life().is_some()) {
+        let message = format!("{name} is another of each unit of a device: take a tag that stays the same");
+        return Err(("devices".into(), message));
+    }
     tags.find(name).ok_or_else(|| {
         let names: Vec<_> = tags.as_slice().iter().map(|tag| tag.name.as_str()).collect();
         let there = if names.is_empty() { "none (dataset.tags)".into() } else { names.join(", ") };

@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::{
-    audit::{Audit, AuditRequest, AuditScope, Auditor, FindingKind},
+    audit::{Audit, AuditRequest, AuditScope, Auditor, FindingKind, TagFault},
     hoard::seen,
     verdict::Reason,
     verify::VerifyMode,
@@ -58,15 +58,20 @@ impl Session<'_> {
     }
 }
 
-/// What is wrong with what is stored.
+/// What is wrong with what is stored, its datapoints before its tags.
 fn reason(audit: &Audit, may_be_lost: bool) -> Option<Reason> {
-    (!audit.is_clean(may_be_lost)).then(|| {
-        let count = |kind| audit.findings.count(kind);
-        Reason::Audit {
-            lost: count(FindingKind::Lost),
-            duplicate: count(FindingKind::Duplicate),
-            corrupt: count(FindingKind::Corrupt),
-            alien: count(FindingKind::Alien),
-        }
-    })
+    let tags = audit.tags.as_ref().filter(|tags| !tags.is_clean());
+    let of_tags = tags.map(|tags| Reason::Tags {
+        wrong: tags.count(TagFault::Wrong),
+        missing: tags.count(TagFault::Missing),
+        alien: tags.count(TagFault::Alien),
+    });
+    let count = |kind| audit.findings.count(kind);
+    let points = Reason::Audit {
+        lost: count(FindingKind::Lost),
+        duplicate: count(FindingKind::Duplicate),
+        corrupt: count(FindingKind::Corrupt),
+        alien: count(FindingKind::Alien),
+    };
+    if audit.findings.is_clean(may_be_lost) { of_tags } else { Some(points) }
 }

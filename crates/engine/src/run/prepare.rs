@@ -1,10 +1,7 @@
 //! Before the load: connect, create, or take over what an earlier run left.
 
 use super::Session;
-use crate::{
-    change::changed, contact::contacted, descriptors::reserve_descriptors, outcome::Phase, plan::GroupPlan,
-    verdict::Reason,
-};
+use crate::{contact::contacted, descriptors::reserve_descriptors, outcome::Phase, plan::GroupPlan, verdict::Reason};
 use iotbench_core::{Cause, Error, Writer};
 use std::{
     sync::Arc,
@@ -17,7 +14,8 @@ pub(super) const CONNECT: Duration = Duration::from_secs(5);
 const EMPTY_TRANSACTIONS: u32 = 50;
 
 impl Session<'_> {
-    pub(super) fn prepare(&mut self) -> Result<(), Reason> {
+    /// False: the run is to end, and there is no table.
+    pub(super) fn prepare(&mut self) -> Result<bool, Reason> {
         self.begin_phase(Phase::Create, None)?;
         reserve_descriptors(&self.planned.plan, &self.backend.info().capabilities)
             .map_err(|e| Reason::Target { cause: Cause::Client, message: e.to_string() })?;
@@ -35,10 +33,9 @@ impl Session<'_> {
         }
         if !is_there {
             self.begin_history()?;
-            let database = Arc::clone(&self.database);
-            // It drops what an earlier run left, however much that is.
-            self.control_plane(self.patience(), changed(&*database, database.create()))?;
-            self.created = true;
+            if !self.create()? {
+                return Ok(false);
+            }
         }
         let database = Arc::clone(&self.database);
         self.outcome.machine.storage_bytes_before = self.control_plane(self.deadline(), database.storage_bytes())?;
@@ -57,7 +54,7 @@ impl Session<'_> {
             let mean = self.control_plane(self.deadline(), empty_transaction(&mut *writer))?;
             self.outcome.empty_transaction_ns = Some(mean.as_secs_f64() * 1e9);
         }
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -5,7 +5,7 @@ use super::{
     load::{Running, Waited},
     visible::VisibleSeries,
 };
-use crate::{change::changed, outcome::Emptied, profile::RampState, verdict::Reason, visibility::VisibleWatch};
+use crate::{outcome::Emptied, profile::RampState, verdict::Reason, visibility::VisibleWatch};
 use iotbench_core::Counts;
 use iotbench_recorder::PointCounts;
 use std::sync::Arc;
@@ -48,7 +48,9 @@ impl Session<'_> {
         let awaited = history + points.acked.saturating_sub(self.outcome.stored.emptied.acked);
         let Some(stored) = self.settled_count(awaited)? else { return Ok(Waited::Over) };
         self.judge_trial(stored, points);
-        self.drop_trial(running)?;
+        if !self.drop_trial(running)? {
+            return Ok(Waited::Over);
+        }
         let emptied = self.outcome.stored.emptied;
         self.outcome.stored.emptied = Emptied {
             times: emptied.times + 1,
@@ -106,14 +108,14 @@ impl Session<'_> {
         Counts { points: stored.points.saturating_sub(points), values: stored.values.saturating_sub(values) }
     }
 
-    /// Makes the table anew. Whenever the process is killed, the ledger says what may be stored.
-    fn drop_trial(&mut self, running: &mut Running) -> Result<(), Reason> {
+    /// Makes the table anew. Whenever the process is killed, the ledger says what may be stored. False: the run is to end.
+    fn drop_trial(&mut self, running: &mut Running) -> Result<bool, Reason> {
         self.journal_dropping()?;
         // A count must not ask for a table that is not there at the moment.
         running.visible.iter_mut().for_each(VisibleSeries::pause);
-        let database = Arc::clone(&self.database);
-        self.control_plane(self.patience(), changed(&*database, database.create()))?;
-        self.journal_dropped()
+        let is_made = self.create()?;
+        self.journal_dropped()?;
+        Ok(is_made)
     }
 }
 

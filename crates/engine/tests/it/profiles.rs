@@ -425,3 +425,24 @@ proptest! {
         exercise(&String::from_utf8_lossy(&noise), None);
     }
 }
+
+/// A table of a group is set as a whole, whether the profile writes it or not.
+#[test]
+fn a_table_within_a_group_can_be_set() {
+    let with = |assignment: &str| {
+        let set = vec![assignment.to_owned()];
+        parse_profile("test.toml", OPEN).unwrap().with(&Overrides { set, ..Overrides::default() })
+    };
+    let written = with("groups.0.draw={ devices = \"zipf\" }");
+    let written = written.unwrap_or_else(|error| panic!("{error}"));
+    assert_ne!(written.groups[0].draw, parse_profile("test.toml", OPEN).unwrap().groups[0].draw);
+    for (assignment, part) in [
+        ("groups.0.drw={}", "unknown field `drw`"),
+        ("groups.7.draw={}", "there is no such field"),
+        ("groups.x.draw={}", "there is no such field"),
+        ("groups.0.draw={ devcies = 1 }", "groups.0.draw"),
+    ] {
+        let error = with(assignment).unwrap_err().to_string();
+        assert!(error.contains(part), "{assignment}: {error}");
+    }
+}

@@ -38,6 +38,39 @@ pub struct Audit {
     pub delivered: Option<f64>,
     /// The first stretches of each kind, at most five.
     pub examples: Vec<AuditExample>,
+    /// What is stored of the devices' tags; null: they have none.
+    #[serde(default)]
+    pub tags: Option<TagAudit>,
+}
+
+/// What is stored of the devices' tags, held against those that they have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TagAudit {
+    /// Where they were read: `table of devices`, or `beside datapoints`; null: the database does not tell them.
+    pub kept: Option<String>,
+    /// Devices whose tags were asked for.
+    pub asked: u32,
+    /// Devices of which each tag is stored with its value.
+    pub right: u32,
+    /// Devices with a tag that has another value, or none.
+    pub wrong: u64,
+    /// Devices without a row in the table of devices.
+    pub missing: u64,
+    /// Rows in the table of devices of devices that there are not, or more than one of a device.
+    pub alien: u64,
+    /// The first of each kind, at most five.
+    pub examples: Vec<TagExample>,
+}
+
+/// A device whose tags are not as they should be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TagExample {
+    /// `wrong`, `missing` or `alien`.
+    pub kind: String,
+    /// Whose.
+    pub device: u32,
+    /// How, where the kind does not say it.
+    pub detail: String,
 }
 
 /// The least parts of which a sample would have shown at least one with a probability of 95 %.

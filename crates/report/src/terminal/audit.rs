@@ -7,7 +7,7 @@ use super::{
     usable,
 };
 use crate::{
-    document::{Audit, AuditExample, Detectable},
+    document::{Audit, AuditExample, Detectable, TagAudit, TagExample},
     printable::printable,
 };
 use comfy_table::CellAlignment::Right;
@@ -48,6 +48,7 @@ pub(super) fn section(audit: &Audit, of_what: &str, columns: u16) -> String {
         lines.push(table("Stored", &["datapoints"], rows, Right, columns));
         lines.extend(audit.examples.iter().map(|example| paragraph(&line(example), columns)));
     }
+    lines.extend(audit.tags.as_ref().map(tags).into_iter().flatten().map(|text| paragraph(&text, columns)));
     if !audit.ended {
         let why = "The run was killed: what it had reserved and not noted as acknowledged counts as unknown.";
         lines.push(paragraph(why, columns));
@@ -62,6 +63,34 @@ pub(super) fn section(audit: &Audit, of_what: &str, columns: u16) -> String {
         lines.push(paragraph(&format!("Delivered: {percent:.3} % of what was due{of_what}; {declared}."), columns));
     }
     lines.join("\n")
+}
+
+/// `Tags of 32 devices, read from the table of devices: each device has its own.`
+fn tags(audit: &TagAudit) -> Vec<String> {
+    let TagAudit { kept, asked, right, wrong, missing, alien, examples } = audit;
+    let Some(kept) = kept else {
+        return vec!["Tags: not read back, as this database does not tell which tags of devices it stores.".into()];
+    };
+    let from = if kept == "table of devices" { "from the table of devices" } else { "from beside datapoints" };
+    let read = format!("Tags of {}, read {from}", devices((*asked).into()));
+    if wrong + missing + alien == 0 {
+        let all =
+            if right == asked { String::new() } else { format!(" of {} that are stored", count((*right).into())) };
+        return vec![format!("{read}: each{all} has its own, and no other.")];
+    }
+    let found = [(*wrong, "wrong"), (*missing, "without a row"), (*alien, "too many or of no device")];
+    let found = found.into_iter().filter(|(number, _)| *number > 0);
+    let found: Vec<_> = found.map(|(number, what)| format!("{} {what}", count(number))).collect();
+    let summary = format!("{read}: {} right, {}.", count((*right).into()), found.join(", "));
+    let example = |TagExample { kind, device, detail }: &TagExample| {
+        let detail = if detail.is_empty() { String::new() } else { format!(": {}", printable(detail)) };
+        format!("- {kind}: device {device}{detail}")
+    };
+    [summary].into_iter().chain(examples.iter().map(example)).collect()
+}
+
+fn devices(number: u64) -> String {
+    format!("{} {}", count(number), if number == 1 { "device" } else { "devices" })
 }
 
 /// `With 95 % a loss of 0.0036 % of all datapoints, scattered, would have been seen, and one of whole devices, were it 8.94 % of them.`

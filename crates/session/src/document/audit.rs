@@ -1,9 +1,9 @@
 //! What is stored, read back and held against the ledger.
 
-use iotbench_core::ServerFacts;
-use iotbench_engine::{AuditScope, FindingKind, FindingRange, Outcome};
+use iotbench_core::{ServerFacts, TagsKept};
+use iotbench_engine::{AuditScope, FindingKind, FindingRange, Outcome, TagFault};
 use iotbench_report::{
-    Audit, AuditExample, Detectable,
+    Audit, AuditExample, Detectable, TagAudit, TagExample,
     rounding::{finite, timestamp},
 };
 use iotbench_statistics::detectable_part;
@@ -49,6 +49,28 @@ pub fn audit_of(audit: &iotbench_engine::Audit) -> Audit {
         delivered: None,
         detectable: (audit.scope == AuditScope::Sample).then(|| detectable(audit)).flatten(),
         examples: audit.findings.stretches().map(example).collect(),
+        tags: audit.tags.as_ref().map(tags),
+    }
+}
+
+fn tags(audit: &iotbench_engine::TagAudit) -> TagAudit {
+    let example = |example: &iotbench_engine::TagExample| TagExample {
+        kind: example.fault.name().into(),
+        device: example.device,
+        detail: example.detail.clone(),
+    };
+    TagAudit {
+        kept: match audit.kept {
+            TagsKept::CannotTell => None,
+            TagsKept::WithDevices => Some("table of devices".into()),
+            TagsKept::WithDatapoints => Some("beside datapoints".into()),
+        },
+        asked: audit.asked,
+        right: audit.right,
+        wrong: audit.count(TagFault::Wrong),
+        missing: audit.count(TagFault::Missing),
+        alien: audit.count(TagFault::Alien),
+        examples: audit.examples.iter().map(example).collect(),
     }
 }
 

@@ -65,6 +65,10 @@ impl Course {
                 self.length = length_ns.map(Duration::from_nanos);
                 self.note.clear();
             }
+            Event::DevicesMade { devices, total } => {
+                self.note =
+                    format!("{} of {} devices with their tags", count((*devices).into()), count((*total).into()));
+            }
             Event::Preloaded { points, total } => {
                 self.note = format!("{} of {} datapoints", count(*points), count(*total));
             }

@@ -7,9 +7,9 @@ use crate::{
     Dataset, ParameterError,
     clock::coarsest_unit_ns,
     config::{DEFAULT_ORIGIN_NS, DatasetInfo, Opening, typed},
-    recording::{Broken, RecordedDevice, RecordedTime, Recording, RecordingForm, RecordingPlan},
+    recording::{Broken, RecordedDevice, RecordedTags, RecordedTime, Recording, RecordingForm, RecordingPlan},
 };
-use iotbench_core::{Batch, Column, Run, Schema, Setting, Settings, ValueType};
+use iotbench_core::{Batch, Column, Run, Schema, Setting, Settings, Tag, ValueType};
 use serde::Deserialize;
 use std::{
     collections::BTreeMap,
@@ -53,6 +53,11 @@ const PARAMETERS: &[Setting] = &[
         default: "",
         help: "the tag or column that names a device; empty: all tags, or device",
     },
+    Setting {
+        key: "recorded_tags",
+        default: "keep",
+        help: "keep (those that each device has and that stay the same; others are left out and told), strict (one that changes is refused), or leave_out",
+    },
     Setting { key: "broken", default: "stop", help: "stop at broken lines, or skip and count them" },
     Setting { key: "memory_mib", default: "1024", help: "most memory that the datapoints may take, in MiB" },
 ];
@@ -69,6 +74,7 @@ pub struct ReplayParameters {
     signals: Vec<String>,
     measurement: String,
     device_tag: String,
+    recorded_tags: RecordedTags,
     broken: Broken,
     memory_mib: u32,
 }
@@ -84,6 +90,7 @@ impl Default for ReplayParameters {
             signals: Vec::new(),
             measurement: String::new(),
             device_tag: String::new(),
+            recorded_tags: RecordedTags::Keep,
             broken: Broken::Stop,
             memory_mib: 1024,
         }
@@ -118,6 +125,7 @@ impl ReplayParameters {
             device_tag: &self.device_tag,
             signals: &self.signals,
             types: &self.types,
+            tags: self.recorded_tags,
             broken: self.broken,
             memory_bytes: u64::from(self.memory_mib) << 20,
         }
@@ -140,6 +148,7 @@ fn open(parameters: &Settings, opening: Opening<'_>) -> Result<Arc<dyn Dataset>,
         resolution_ns: times().fold(1_000_000_000, |unit, &time| unit.min(coarsest_unit_ns(&[time]))),
         schema: recording.schema,
         devices: recording.devices,
+        tags: recording.tags,
         remark: recording.remark,
     }))
 }
@@ -176,6 +185,7 @@ fn mean_period_ns(device: &RecordedDevice) -> i64 {
 struct Replay {
     schema: Schema,
     devices: Vec<RecordedDevice>,
+    tags: Vec<Tag>,
     remark: Option<String>,
     origin_ns: i64,
     period_ns: i64,
@@ -191,6 +201,10 @@ impl Replay {
 impl Dataset for Replay {
     fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    fn tags(&self) -> Vec<Tag> {
+        self.tags.clone()
     }
 
     fn origin_ns(&self) -> i64 {

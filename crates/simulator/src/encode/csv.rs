@@ -1,7 +1,8 @@
 //! CSV after RFC 4180, but with a bare line feed at line ends.
 
 use super::{push_float, push_integer};
-use iotbench_core::{Batch, Column, Schema};
+use crate::recording::TAG_COLUMN;
+use iotbench_core::{Batch, Column, Schema, Tags};
 use std::ops::Range;
 
 #[derive(Debug)]
@@ -14,8 +15,13 @@ impl CsvLines {
         Self { names: schema.signals().iter().map(|s| s.name.clone()).collect() }
     }
 
-    pub(super) fn header(&self, out: &mut Vec<u8>) {
+    pub(super) fn header(&self, tags: &Tags, out: &mut Vec<u8>) {
         out.extend_from_slice(b"time,device");
+        for tag in tags.as_slice() {
+            out.push(b',');
+            out.extend_from_slice(TAG_COLUMN.as_bytes());
+            out.extend_from_slice(tag.name.as_bytes());
+        }
         for name in &self.names {
             out.push(b',');
             out.extend_from_slice(name.as_bytes());
@@ -23,11 +29,18 @@ impl CsvLines {
         out.push(b'\n');
     }
 
-    pub(super) fn encode(&mut self, device: &str, batch: &Batch, rows: Range<usize>, out: &mut Vec<u8>) {
+    pub(super) fn encode(
+        &mut self,
+        (device, tags): (&str, &[u8]),
+        batch: &Batch,
+        rows: Range<usize>,
+        out: &mut Vec<u8>,
+    ) {
         for row in rows {
             push_integer(batch.timestamps_ns()[row], out);
             out.push(b',');
             push_text(device, out);
+            out.extend_from_slice(tags);
             for column in batch.columns() {
                 out.push(b',');
                 match column {

@@ -22,13 +22,20 @@ impl InfluxLines {
         Self { measurement: escaped, fields, head: String::new() }
     }
 
-    pub(super) fn encode(&mut self, device: &str, batch: &Batch, rows: Range<usize>, out: &mut Vec<u8>) {
+    pub(super) fn encode(
+        &mut self,
+        (device, tags): (&str, &[u8]),
+        batch: &Batch,
+        rows: Range<usize>,
+        out: &mut Vec<u8>,
+    ) {
         self.head.clear();
         self.head.push_str(&self.measurement);
         self.head.push_str(",device=");
         push_escaped(device, &[',', ' ', '='], &mut self.head);
         for row in rows {
             out.extend_from_slice(self.head.as_bytes());
+            out.extend_from_slice(tags);
             for (field, column) in self.fields.iter().zip(batch.columns()) {
                 out.extend_from_slice(field.as_bytes());
                 push_value(column, row, out);

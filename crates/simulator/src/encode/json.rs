@@ -15,12 +15,19 @@ impl JsonLines {
         Self { members: schema.signals().iter().map(|s| format!(",\"{}\":", s.name)).collect() }
     }
 
-    pub(super) fn encode(&mut self, device: &str, batch: &Batch, rows: Range<usize>, out: &mut Vec<u8>) {
+    pub(super) fn encode(
+        &mut self,
+        (device, tags): (&str, &[u8]),
+        batch: &Batch,
+        rows: Range<usize>,
+        out: &mut Vec<u8>,
+    ) {
         for row in rows {
             out.extend_from_slice(b"{\"time\":");
             push_integer(batch.timestamps_ns()[row], out);
             out.extend_from_slice(b",\"device\":");
             push_text(device, out);
+            out.extend_from_slice(tags);
             for (member, column) in self.members.iter().zip(batch.columns()) {
                 out.extend_from_slice(member.as_bytes());
                 match column {

@@ -5,7 +5,7 @@ mod influx;
 mod json;
 
 use crate::Dataset;
-use iotbench_core::{Batch, closest};
+use iotbench_core::{Batch, Tags, closest};
 use std::{str::FromStr, sync::Arc};
 
 /// A text format for datapoints.
@@ -61,6 +61,9 @@ pub struct Encoder {
     dataset: Arc<dyn Dataset>,
     /// The name of the device at hand.
     device: String,
+    tags: Tags,
+    /// The tags of the device at hand, as they stand behind its name.
+    of_device: Vec<u8>,
     lines: Lines,
 }
 
@@ -82,22 +85,45 @@ impl Encoder {
             Format::Json => Lines::Json(json::JsonLines::new(schema)),
             Format::Influx => Lines::Influx(influx::InfluxLines::new(name, schema)),
         };
-        Self { dataset, device: String::new(), lines }
+        Self { dataset, device: String::new(), tags: Tags::default(), of_device: Vec::new(), lines }
+    }
+
+    /// The same with the tags of its devices: columns `tag:NAME` behind the device in CSV, an object `tags` in JSON.
+    #[must_use]
+    pub fn with_tags(self, tags: Tags) -> Self {
+        Self { tags, ..self }
     }
 
     /// Appends what stands once before all datapoints: the names in CSV, nothing elsewhere.
     pub fn header(&self, out: &mut Vec<u8>) {
         if let Lines::Csv(lines) = &self.lines {
-            lines.header(out);
+            lines.header(&self.tags, out);
         }
     }
 
     /// Appends all datapoints of a batch.
     pub fn encode(&mut self, batch: &Batch, out: &mut Vec<u8>) {
-        for part in batch.run_rows() {
+        for part in batch.tagged_rows(&self.tags) {
             self.device.clear();
             self.dataset.device_name(part.run.device, &mut self.device);
-            let device = self.device.as_str();
+            self.of_device.clear();
+            for (place, (tag, value)) in self.tags.at(part.run.device, part.run.first).enumerate() {
+                let (before, between, after) = match &self.lines {
+                    Lines::Csv(_) => (",", "", ""),
+                    Lines::Json(_) if place == 0 => (",\"tags\":{\"", "\":\"", "\""),
+                    Lines::Json(_) => (",\"", "\":\"", "\""),
+                    Lines::Influx(_) => (",", "=", ""),
+                };
+                let name = if matches!(self.lines, Lines::Csv(_)) { "" } else { tag.name.as_str() };
+                // Of names and values none needs an escape.
+                [before, name, between].iter().for_each(|text| self.of_device.extend_from_slice(text.as_bytes()));
+                value.push(&mut self.of_device);
+                self.of_device.extend_from_slice(after.as_bytes());
+            }
+            if matches!(self.lines, Lines::Json(_)) && !self.of_device.is_empty() {
+                self.of_device.push(b'}');
+            }
+            let device = (self.device.as_str(), self.of_device.as_slice());
             match &mut self.lines {
                 Lines::Csv(lines) => lines.encode(device, batch, part.rows, out),
                 Lines::Json(lines) => lines.encode(device, batch, part.rows, out),

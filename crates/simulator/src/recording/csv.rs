@@ -11,13 +11,20 @@ use super::{
 };
 use std::io::{self, Read};
 
+/// What the name of a column begins with that holds a tag.
+pub const TAG: &str = "tag:";
+
 /// A file of CSV.
 pub struct Csv {
     reader: csv::Reader<Bounded>,
     record: csv::ByteRecord,
     time: RecordedTime,
     has_device: bool,
-    /// The signal in each column after time and device, and whether an empty cell is a text.
+    /// The tags in the columns after time and device.
+    tags: Vec<String>,
+    /// The cells that name a device.
+    head: Vec<u8>,
+    /// The signal in each column after those, and whether an empty cell is a text.
     columns: Vec<(Option<usize>, bool)>,
 }
 
@@ -39,12 +46,21 @@ impl Csv {
         }
         let has_device = record.get(1) == Some(b"device");
         let mut columns = Vec::new();
+        let mut tags: Vec<String> = Vec::new();
         for name in record.iter().skip(1 + usize::from(has_device)) {
             let name = std::str::from_utf8(name).map_err(|_| Stop::Refused("is no UTF-8 text".into()))?;
+            if let Some(tag) = name.strip_prefix(TAG) {
+                if !columns.is_empty() || !has_device || tags.iter().any(|before| before == tag) {
+                    let message = format!("{name:?} must stand once, behind device and before the signals");
+                    return Err(Stop::Refused(message));
+                }
+                tags.push(tag.into());
+                continue;
+            }
             signals.add(name, name.into()).map_err(Stop::Refused)?;
             columns.push((signals.place(name.as_bytes()).map_err(Stop::Refused)?, is_text(name)));
         }
-        Ok(Self { reader, record, time, has_device, columns })
+        Ok(Self { reader, record, time, has_device, tags, head: Vec::new(), columns })
     }
 
     /// The line that was read last.
@@ -61,7 +77,8 @@ impl Csv {
         }
         row.clear();
         row.line = self.line();
-        let (has, should) = (self.record.len(), 1 + usize::from(self.has_device) + self.columns.len());
+        let (has, should) =
+            (self.record.len(), 1 + usize::from(self.has_device) + self.tags.len() + self.columns.len());
         if has != should {
             return Err(Fault::line(format!("has {has} cells, the first line {should}")).into());
         }
@@ -70,8 +87,29 @@ impl Csv {
             std::str::from_utf8(cell).map_err(|_| Fault::line("is no UTF-8 text"))
         };
         row.time_ns = self.time.time_ns(text(0)?).map_err(|message| Fault::column("time", message))?;
-        row.device = devices.named(if self.has_device { text(1)? } else { "" })?;
-        for (place, &(signal, empty_is_text)) in (1 + usize::from(self.has_device)..).zip(&self.columns) {
+        row.device = if self.tags.is_empty() {
+            devices.named(if self.has_device { text(1)? } else { "" })?
+        } else {
+            self.head.clear();
+            for cell in self.record.iter().skip(1).take(1 + self.tags.len()) {
+                self.head.extend_from_slice(cell);
+                self.head.push(0);
+            }
+            match devices.known(&self.head).flatten() {
+                Some(device) => device,
+                None => {
+                    let pairs =
+                        self.tags.iter().zip(2..).map(|(tag, place)| Ok((tag.clone(), text(place)?.to_owned())));
+                    let pairs: Result<Vec<_>, Fault> = pairs.collect();
+                    let mut pairs = pairs?;
+                    pairs.retain(|(_, value)| !value.is_empty());
+                    let device = devices.with_tags(text(1)?, pairs, row.line)?;
+                    devices.keep(&self.head, Some(device))?;
+                    device
+                }
+            }
+        };
+        for (place, &(signal, empty_is_text)) in (has - self.columns.len()..).zip(&self.columns) {
             let Some(signal) = signal else { continue };
             let cell = text(place)?;
             if cell.is_empty() && !empty_is_text {

@@ -48,6 +48,16 @@ pub enum RecordingError {
         /// What is wrong.
         message: String,
     },
+    /// A tag of a device changes.
+    #[error("{file}: tag {tag}: {message}")]
+    Tag {
+        /// Which file.
+        file: String,
+        /// The tag.
+        tag: String,
+        /// How, with the line.
+        message: String,
+    },
     /// The file holds no datapoint.
     #[error("{file}: holds no datapoint{}", left_out(*skipped))]
     Empty {

@@ -41,7 +41,8 @@ impl LineProtocol {
             let device = match devices.known(head.as_bytes()) {
                 Some(device) => device,
                 None => {
-                    let device = device(head, &mut self.measurement, self.is_chosen, devices)?;
+                    let place = (head, self.lines.number);
+                    let device = device(place, &mut self.measurement, self.is_chosen, devices)?;
                     devices.keep(head.as_bytes(), device)?;
                     device
                 }
@@ -75,7 +76,12 @@ impl LineProtocol {
 }
 
 /// Who measurement and tags stand for; `None` where the measurement is another one.
-fn device(head: &str, measurement: &mut Vec<u8>, is_chosen: bool, devices: &mut Devices) -> Result<Option<u32>, Stop> {
+fn device(
+    (head, line): (&str, u64),
+    measurement: &mut Vec<u8>,
+    is_chosen: bool,
+    devices: &mut Devices,
+) -> Result<Option<u32>, Stop> {
     let name_ends = separator(head.as_bytes(), b',').unwrap_or(head.len());
     let (name, mut rest) = head.split_at(name_ends);
     let name = unescaped(name);
@@ -103,8 +109,7 @@ fn device(head: &str, measurement: &mut Vec<u8>, is_chosen: bool, devices: &mut 
         tags.push((unescaped(&tag[..equals]), unescaped(&tag[equals + 1..])));
         rest = after;
     }
-    let name = devices.name_of(&mut tags).map_err(Fault::line)?;
-    Ok(Some(devices.named(&name)?))
+    devices.of_tags(tags, line).map(Some)
 }
 
 /// Reads `name=value,…` into a row; what stands after them, which is the time.

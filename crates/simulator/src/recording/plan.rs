@@ -1,5 +1,6 @@
 //! How a recording is to be read.
 
+use super::tags::RecordedTags;
 use iotbench_core::ValueType;
 use serde::Deserialize;
 use std::{collections::BTreeMap, path::Path};
@@ -69,6 +70,8 @@ pub struct RecordingPlan<'a> {
     /// Types of signals; others are those that the file states or, where it states none, inferred: `i64` if every cell is
     /// a whole number, `f64` if every cell is a number, else text.
     pub types: &'a BTreeMap<String, ValueType>,
+    /// What becomes of the tags of devices.
+    pub tags: RecordedTags,
     /// What becomes of broken lines.
     pub broken: Broken,
     /// What its datapoints may take in memory.

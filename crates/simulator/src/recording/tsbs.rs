@@ -50,7 +50,7 @@ impl Tsbs {
             };
             if table == "tags" {
                 self.device = None;
-                self.device = Some(device(rest, devices)?);
+                self.device = Some(device(rest, self.lines.number, devices)?);
                 continue;
             }
             let device = self.device.take();
@@ -124,7 +124,7 @@ fn head(lines: &mut Lines, measurement: &str, signals: &mut Signals) -> Result<H
     Ok((chosen.0.clone(), names, columns))
 }
 
-fn device(tags: &str, devices: &mut Devices) -> Result<u32, Stop> {
+fn device(tags: &str, line: u64, devices: &mut Devices) -> Result<u32, Stop> {
     if let Some(Some(device)) = devices.known(tags.as_bytes()) {
         return Ok(device);
     }
@@ -133,8 +133,7 @@ fn device(tags: &str, devices: &mut Devices) -> Result<u32, Stop> {
         let (key, value) = tag.split_once('=').ok_or_else(|| Fault::line(format!("has the tag {tag:?} without =")))?;
         pairs.push((key.to_owned(), value.to_owned()));
     }
-    let name = devices.name_of(&mut pairs).map_err(Fault::line)?;
-    let device = devices.named(&name)?;
+    let device = devices.of_tags(pairs, line)?;
     devices.keep(tags.as_bytes(), Some(device))?;
     Ok(device)
 }

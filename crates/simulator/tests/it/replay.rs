@@ -184,7 +184,8 @@ fn line_protocol_has_devices_by_their_tags_and_signals_of_their_types() {
     assert_eq!(row(&first, 1), ["I64(2)", "F64(2.0)", "I64(0)", r#"Text("two\nlines")"#, "I64(8)"]);
     let second = filled(&*dataset, Run { device: 1, first: 0, count: 1 });
     assert_eq!(row(&second, 0), ["I64(-3)", "F64(0.5)", "I64(1)", r#"Text("")"#, "I64(9)"]);
-    assert_eq!(dataset.remark(), None);
+    let remark = dataset.remark().unwrap();
+    assert!(remark.starts_with("tags were left out: site (tag site: \"b c\" is no value"), "{remark}");
     let by_tag =
         of_file("r", LINES.as_bytes(), "device_tag = \"site\"\ntime_unit = \"us\"\nsignals = [\"w\"]", 2).unwrap();
     assert_eq!((name(&*by_tag, 1), by_tag.schema().width()), ("b c".into(), 1));
@@ -307,4 +308,101 @@ fn what_tsbs_writes_is_read_in_both_forms() {
     let first = filled(&*iot, Run { device: 0, first: 0, count: 1 });
     assert_eq!((name(&*iot, 0), first.value(0, 0)), ("truck_1".into(), Some(Value::F64(72.45258))));
     assert!(iot.remark().unwrap().contains("broken"), "{:?}", iot.remark());
+}
+
+/// The tags of each device of a recording, and what is remarked of it.
+fn tags_of(file: &str, text: &str, more: &str, devices: u32) -> Result<(Vec<String>, String), DatasetError> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(file), text).unwrap();
+    let config: DatasetConfig = toml::from_str(&format!("name = \"replay\"\nfile = \"{file}\"\n{more}")).unwrap();
+    let dataset = config.open(1, DEFAULT_ORIGIN_NS, devices, folder.path())?;
+    let schema = config.schema(&*dataset, 1)?;
+    let of = |device| schema.tags().of(device).map(|(tag, value)| format!("{}={value}", tag.name)).collect::<Vec<_>>();
+    let of_each = (0..devices).map(|device| of(device).join(",")).collect();
+    Ok((of_each, dataset.remark().unwrap_or_default().to_owned()))
+}
+
+const BY_HOST: &str = "device_tag = \"host\"";
+
+#[test]
+fn the_tags_of_a_recording_are_those_of_its_devices() {
+    let lines =
+        "cpu,host=a,region=eu,rack=7 x=1 1\ncpu,host=b,region=us,rack=7 x=1 1\ncpu,host=a,region=eu,rack=7 x=2 2\n";
+    let (tags, remark) = tags_of("r.lp", lines, BY_HOST, 2).unwrap();
+    assert_eq!((tags, remark.as_str()), (vec!["rack=7,region=eu".into(), "rack=7,region=us".into()], ""));
+    let (all, _) = tags_of("r.lp", lines, "", 2).unwrap();
+    assert_eq!(all, ["host=a,rack=7,region=eu", "host=b,rack=7,region=us"], "all name a device");
+    let (none, _) = tags_of("r.lp", lines, "device_tag = \"host\"\nrecorded_tags = \"leave_out\"", 2).unwrap();
+    assert_eq!(none, ["", ""]);
+    let (one, _) = tags_of("r.lp", "cpu,host=a x=1 1\n", "", 1).unwrap();
+    assert_eq!(one, [""], "it is the device's name");
+    let tsbs =
+        "tags,host string,region string\ncpu,x\n\ntags,host=a,region=eu\ncpu,1,5\ntags,host=b,region=us\ncpu,1,6\n";
+    assert_eq!(tags_of("r.tsbs", tsbs, BY_HOST, 2).unwrap().0, ["region=eu", "region=us"]);
+    let csv = "time,device,tag:site,tag:rack,x\n1,a,east,7,1\n2,b,west,8,2\n3,a,east,7,3\n";
+    let (tags, remark) = tags_of("r.csv", csv, "", 2).unwrap();
+    assert_eq!((tags, remark.as_str()), (vec!["rack=7,site=east".into(), "rack=8,site=west".into()], ""));
+}
+
+#[test]
+fn a_tag_that_changes_or_is_missing_is_left_out_and_told_or_refused() {
+    let lines = "cpu,host=a,os=u16,region=eu x=1 1\ncpu,host=b,region=us x=1 1\ncpu,host=a,os=u16,region=us x=2 2\n";
+    let (tags, remark) = tags_of("r.lp", lines, BY_HOST, 2).unwrap();
+    assert_eq!(tags, ["", ""]);
+    let told = "tags were left out: os (device b has none), region (of device a it is \"eu\", and \"us\" in line 3)";
+    assert_eq!(remark, told);
+    let strict = "device_tag = \"host\"\nrecorded_tags = \"strict\"";
+    let error = tags_of("r.lp", lines, strict, 2).unwrap_err();
+    let told = error.to_string();
+    assert!(told.contains("r.lp: tag region: of device a it is \"eu\", and \"us\" in line 3"), "{told}");
+    let (tags, remark) = tags_of("r.lp", "cpu,host=a,os=a\\ b,x=y,time=n x=1 1\n", BY_HOST, 1).unwrap();
+    assert_eq!(tags, ["time_=n"], "{remark}");
+    assert!(
+        remark.contains("os (")
+            && remark.contains("is no value")
+            && remark.contains("x (")
+            && remark.contains("used twice"),
+        "{remark}"
+    );
+    for csv in ["time,device,x,tag:a\n1,a,1,b\n", "time,tag:a,x\n1,b,1\n", "time,device,tag:a,tag:a,x\n1,a,b,b,1\n"] {
+        let told = tags_of("r.csv", csv, "", 1).unwrap_err().to_string();
+        assert!(told.contains("must stand once, behind device and before the signals"), "{told}");
+    }
+    assert!(tags_of("r.csv", "time,device,x\n1,a,1\n", "recorded_tags = \"kep\"", 1).is_err());
+}
+
+#[test]
+fn what_is_generated_with_tags_is_replayed_with_them() {
+    let config: DatasetConfig = toml::from_str(
+        "name = \"pmu\"\ntags = [{ name = \"site\", values = [\"east\", \"west\"] }, { name = \"rack\", count = 9, prefix = \"r\" }]",
+    )
+    .unwrap();
+    let dataset = config.open(1, DEFAULT_ORIGIN_NS, 3, Path::new(".")).unwrap();
+    let tags = config.schema(&*dataset, 1).unwrap().tags().clone();
+    let batch = {
+        let mut batch = Batch::new(dataset.schema());
+        (0..3).for_each(|device| dataset.fill(Run { device, first: 0, count: 2 }, &mut batch));
+        batch
+    };
+    let of = |device| {
+        let mut of_device: Vec<_> = tags.of(device).map(|(tag, value)| format!("{}={value}", tag.name)).collect();
+        of_device.sort();
+        of_device.join(",")
+    };
+    for (format, file, more) in [(Format::Csv, "r.csv", ""), (Format::Influx, "r.lp", "device_tag = \"device\"")] {
+        let mut encoder = Encoder::new(format, "pmu", dataset.clone()).with_tags(tags.clone());
+        let mut text = Vec::new();
+        encoder.header(&mut text);
+        encoder.encode(&batch, &mut text);
+        let (replayed, remark) = tags_of(file, std::str::from_utf8(&text).unwrap(), more, 3).unwrap();
+        assert_eq!((replayed, remark.as_str()), ((0..3).map(of).collect(), ""), "{file}");
+    }
+    let mut json = Vec::new();
+    Encoder::new(Format::Json, "pmu", dataset.clone()).with_tags(tags.clone()).encode(&batch, &mut json);
+    let first: serde_json::Value = serde_json::from_slice(json.split(|&b| b == b'\n').next().unwrap()).unwrap();
+    let values: Vec<_> = tags.of(0).map(|(_, value)| value.to_string()).collect();
+    assert_eq!(
+        (&first["tags"]["site"], &first["tags"]["rack"]),
+        (&values[0].clone().into(), &values[1].clone().into())
+    );
 }

@@ -10,11 +10,12 @@ mod signal;
 pub(crate) use count::count;
 
 use super::{
+    chunk::Series,
     client::Client,
     influxql::{ALL, Select, devices_condition, quoted},
 };
 use async_trait::async_trait;
-use decode::time;
+use decode::{device_of, time};
 use figures::Wish;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
@@ -25,17 +26,18 @@ use iotbench_backend_kit::{
     filter::Filter,
     fold::Fold,
     grouped_by::GroupedBy,
-    line_protocol::VALUE,
+    line_protocol::{DEVICE, VALUE},
     refuse::refuse_unknown_signals,
     span::Span,
     total,
 };
 use iotbench_core::{
-    Aggregate, ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TableSpec, ValueType,
+    Aggregate, ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TableSpec, TagsKept,
+    TakeTags, ValueType,
 };
 use points::{Wanted, rows_of, stream};
 use signal::OneSignal;
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// A connection that answers queries.
 pub(crate) struct InfluxReader {
@@ -220,5 +222,22 @@ impl Reader for InfluxReader {
 
     async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.answer_statement(call, sink).await
+    }
+
+    /// By the groups of what is stored, one row of each.
+    async fn tags(&mut self, devices: Range<u32>, take: &mut TakeTags<'_>) -> Result<TagsKept, Error> {
+        let (table, devices) = (Arc::clone(&self.table), devices.collect::<Vec<_>>());
+        let names: Vec<&str> = table.schema.tags().as_slice().iter().map(|tag| tag.name.as_str()).collect();
+        let groups: Vec<&str> =
+            [DEVICE].into_iter().filter(|_| table.has_device_column()).chain(names.clone()).collect();
+        if let Some(condition) = devices_condition(&table, Asked::Some(&devices)) {
+            let select = Select::new("*", &table).filter(&condition).group_by(&groups, None).limit(1);
+            let hand_over = |series: &Series<'_>| {
+                let value = |name: &&str| series.tags.get(*name).map(String::as_str).filter(|value| !value.is_empty());
+                take(device_of(series)?, &names.iter().map(value).collect::<Vec<_>>())
+            };
+            self.client.ask(&select.into_text(), hand_over).await?;
+        }
+        Ok(TagsKept::WithDatapoints)
     }
 }

@@ -48,7 +48,7 @@ fn points(table: &TableSpec, batch: &Batch) -> Result<Vec<DataPoint>, Error> {
     let width = device_digits(table);
     let signals = table.schema.signals();
     let mut points = Vec::with_capacity(batch.len());
-    for run_rows in batch.run_rows() {
+    for run_rows in batch.tagged_rows(table.schema.tags()) {
         let device = table.has_device_column().then(|| format!("{:0width$}", run_rows.run.device));
         let start = |time_ns: i64| {
             let point = DataPoint::builder(table.name.as_str()).timestamp(time_ns);
@@ -56,7 +56,7 @@ fn points(table: &TableSpec, batch: &Batch) -> Result<Vec<DataPoint>, Error> {
                 Some(device) => point.tag(DEVICE, device.as_str()),
                 None => point,
             };
-            let tags = table.schema.tags().of(run_rows.run.device);
+            let tags = table.schema.tags().at(run_rows.run.device, run_rows.run.first);
             tags.fold(point, |point, (tag, value)| point.tag(tag.name.as_str(), value.to_string()))
         };
         for row in run_rows.rows {

@@ -23,10 +23,12 @@ use iotbench_backend_kit::{
     metrics::{Cell, DEVICE, Millis, Newest, device_number, number, one_point, push},
     refuse::refuse_unknown_signals,
 };
-use iotbench_core::{ComputedBy, Error, Query, Reader, Reply, SignalId, Sink, TableSpec, ValueType};
+use iotbench_core::{
+    ComputedBy, Error, Query, Reader, Reply, SignalId, Sink, TableSpec, Tag, TagsKept, TakeTags, ValueType,
+};
 use points::points;
 use signal::OneSignal;
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
 /// A connection that answers queries.
 pub(crate) struct KairosReader {
@@ -171,6 +173,27 @@ impl Reader for KairosReader {
             (What::Datapoints, Order::Newest) => self.newest(&ask, span, sink).await,
             _ => self.of_one_signal(ask, span, sink).await,
         }
+    }
+
+    /// The server tells which values each tag of some series has, and not which go together: it is asked device by device.
+    async fn tags(&mut self, devices: Range<u32>, take: &mut TakeTags<'_>) -> Result<TagsKept, Error> {
+        let table = Arc::clone(&self.table);
+        let tags = table.schema.tags();
+        for device in devices.start..devices.end.min(table.devices) {
+            let of = |&signal: &SignalId| Asked::new(&table, signal).of(One(device), tags);
+            let asked: Vec<_> = self.all_signals.iter().map(of).collect();
+            let metrics = self.client.ask_tags(question(ALL, &asked)).await?;
+            for found in metrics.iter().filter(|found| found.contains_key(DEVICE)) {
+                let values = |tag: &Tag| found.get(&tag.name).map_or(&[][..], Vec::as_slice);
+                let rows = tags.as_slice().iter().map(|tag| values(tag).len()).max().unwrap_or(0).max(1);
+                for row in 0..rows {
+                    // A tag with one value has it in each series.
+                    let value = |tag: &Tag| values(tag).get(row).or(values(tag).first()).map(String::as_str);
+                    take(device, &tags.as_slice().iter().map(value).collect::<Vec<_>>())?;
+                }
+            }
+        }
+        Ok(TagsKept::WithDatapoints)
     }
 
     async fn visible_points(&mut self) -> Result<u64, Error> {

@@ -31,11 +31,11 @@ impl JsonEncoder {
         let mut digits = itoa::Buffer::new();
         out.clear();
         out.push(b'[');
-        for run_rows in batch.run_rows() {
+        for run_rows in batch.tagged_rows(&self.tags) {
             for (head, column) in self.heads.iter().zip(batch.columns()) {
                 out.extend_from_slice(head);
                 out.extend_from_slice(digits.format(run_rows.run.device).as_bytes());
-                for (tag, value) in self.tags.of(run_rows.run.device) {
+                for (tag, value) in self.tags.at(run_rows.run.device, run_rows.run.first) {
                     out.extend_from_slice(br#"",""#);
                     out.extend_from_slice(tag.name.as_bytes());
                     out.extend_from_slice(br#"":""#);

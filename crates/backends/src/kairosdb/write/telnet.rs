@@ -45,7 +45,8 @@ impl TelnetWriter {
         let mut digits = itoa::Buffer::new();
         let out = &mut self.lines;
         out.clear();
-        for run_rows in batch.run_rows() {
+        let tags = self.table.schema.tags();
+        for run_rows in batch.tagged_rows(tags) {
             for row in run_rows.rows {
                 let ms = batch.timestamps_ns()[row] / NS_PER_MS;
                 for (head, column) in self.heads.iter().zip(batch.columns()) {
@@ -55,7 +56,7 @@ impl TelnetWriter {
                     push_number(out, column, row);
                     // Writing to a Vec cannot fail.
                     let _ = write!(out, " {DEVICE}={}", run_rows.run.device);
-                    for (tag, value) in self.table.schema.tags().of(run_rows.run.device) {
+                    for (tag, value) in tags.at(run_rows.run.device, run_rows.run.first) {
                         let _ = write!(out, " {}={value}", tag.name);
                     }
                     out.push(b'\n');

@@ -14,7 +14,7 @@ mod selection;
 mod stream;
 
 use super::{
-    devices::with_value_sql,
+    devices::{self, with_value_sql},
     error::classify,
     layout::{index_name, qualified, quoted},
     server::execute,
@@ -32,7 +32,7 @@ use iotbench_backend_kit::{
 };
 use iotbench_core::{
     Chunk, ComputedBy, Counts, Error, Layout, Predicate, Query, Reader, Reply, SignalId, Sink, StatementCall,
-    TableSpec, Value,
+    TableSpec, TagsKept, TakeTags, Value,
 };
 use narrow::NarrowShape;
 use pager::Pager;
@@ -40,7 +40,10 @@ use points::{Shape, Values, cell};
 use record::RecordShape;
 use selection::{Selection, Statement};
 use sqlx::MySqlConnection;
-use std::{ops::ControlFlow, sync::Arc};
+use std::{
+    ops::{ControlFlow, Range},
+    sync::Arc,
+};
 use stream::{Take, each};
 
 /// Devices in one statement.
@@ -405,5 +408,11 @@ impl Reader for MariaDbReader {
 
     async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.answer_statement(call, sink).await
+    }
+
+    async fn tags(&mut self, of: Range<u32>, take: &mut TakeTags<'_>) -> Result<TagsKept, Error> {
+        let place = Arc::clone(&self.place);
+        devices::read(&mut self.connection, &place.database, &place.table, &of, take).await?;
+        Ok(TagsKept::WithDevices)
     }
 }

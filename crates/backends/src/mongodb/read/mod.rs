@@ -15,7 +15,7 @@ use super::{error::classify, layout::Table};
 use async_trait::async_trait;
 use bulk::BulkPoints;
 use count::count_stages;
-use decode::{integer, number};
+use decode::{device, element, integer, number};
 use figures::{Figures, Take};
 use futures_util::TryStreamExt;
 use iotbench_backend_kit::{
@@ -29,17 +29,18 @@ use iotbench_backend_kit::{
     total::{have_totals, known, no_first_of_all},
 };
 use iotbench_core::{
-    Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, ValueType,
+    Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, Tag, TagsKept,
+    TakeTags, ValueType,
 };
 use mongodb::{
     Collection, Database,
-    bson::{Document, RawDocument},
+    bson::{Document, RawBsonRef, RawDocument},
 };
 use own_statement::Known;
 use points::{NarrowPoints, Points, RowPoints};
 use seconds::within_second;
 use shape::Shape;
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// A connection that answers queries.
 pub(crate) struct MongoReader {
@@ -240,6 +241,22 @@ impl MongoReader {
         self.each(figures.stages(&self.shape)?, |document| figures.take(&self.shape, document, &fields, take)).await
     }
 
+    /// The tags beside what is stored of these devices, each combination once.
+    async fn stored_tags(&self, devices: Range<u32>, take: &mut TakeTags<'_>) -> Result<(), Error> {
+        let tags = self.shape.schema().tags().as_slice();
+        self.each(self.shape.tags(&devices), |document| {
+            let improper = |name: &str| Error::new(Cause::Protocol, format!("what is stored of tag {name} is no text"));
+            let value = |tag: &Tag| match element(document, &tag.name)? {
+                None => Ok(None),
+                Some(RawBsonRef::String(text)) => Ok(Some(text)),
+                Some(_) => Err(improper(&tag.name)),
+            };
+            take(device(document)?, &tags.iter().map(value).collect::<Result<Vec<_>, _>>()?)
+        })
+        .await
+        .map(drop)
+    }
+
     async fn count_row(&self, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let counts = self.count().await?;
         counts_row(counts, 16, ComputedBy::Server, sink)
@@ -269,5 +286,10 @@ impl Reader for MongoReader {
 
     async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.answer_statement(call, sink).await
+    }
+
+    async fn tags(&mut self, devices: Range<u32>, take: &mut TakeTags<'_>) -> Result<TagsKept, Error> {
+        self.stored_tags(devices, take).await?;
+        Ok(TagsKept::WithDatapoints)
     }
 }

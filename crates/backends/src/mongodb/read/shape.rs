@@ -8,7 +8,7 @@ use iotbench_backend_kit::{
 };
 use iotbench_core::{BucketWidth, Layout, Predicate, Schema, SignalId, ValueType};
 use mongodb::bson::{Bson, Document, doc};
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// The field that a value by which is sorted is put into.
 const KEY: &str = "_key";
@@ -179,6 +179,24 @@ impl Shape {
             conditions.insert("number", number);
         }
         vec![doc! { "$match": conditions }]
+    }
+
+    /// The stages that tell the tags beside what is stored of these devices, each combination once.
+    pub(crate) fn tags(&self, devices: &Range<u32>) -> Vec<Document> {
+        let between = doc! { "$gte": i64::from(devices.start), "$lt": i64::from(devices.end) };
+        let of_devices = if self.has_device() {
+            doc! { "device": between }
+        } else {
+            doc! {}
+        };
+        let mut of_each = if self.has_device() {
+            doc! { "device": "$device" }
+        } else {
+            doc! {}
+        };
+        let tags = self.table.spec.schema.tags().as_slice().iter();
+        of_each.extend(tags.map(|tag| (tag.name.clone(), format!("${}", tag_path(&tag.name)).into())));
+        vec![doc! { "$match": of_devices }, doc! { "$group": { "_id": of_each } }, doc! { "$replaceWith": "$_id" }]
     }
 
     fn of_devices(&self, devices: Asked<'_>) -> Document {

@@ -14,7 +14,7 @@ mod select;
 mod shape;
 mod statement;
 
-use super::{error::classify, layout::Table};
+use super::{devices, error::classify, layout::Table};
 use async_trait::async_trait;
 use bulk::BulkPoints;
 use count::count_sql;
@@ -35,14 +35,14 @@ use iotbench_backend_kit::{
     total::no_first_of_all,
 };
 use iotbench_core::{
-    ComputedBy, Consecutive, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TagId, Value,
-    ValueType,
+    ComputedBy, Consecutive, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TagId,
+    TagsKept, TakeTags, Value, ValueType,
 };
 use points::{Cells, NarrowPoints, Points, RowPoints};
 use shape::Shape;
 use sqlx::{PgConnection, Row};
 use statement::Statement;
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// A connection that answers queries.
 pub(crate) struct PostgresReader {
@@ -329,5 +329,11 @@ impl Reader for PostgresReader {
 
     async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.answer_statement(call, sink).await
+    }
+
+    async fn tags(&mut self, of: Range<u32>, take: &mut TakeTags<'_>) -> Result<TagsKept, Error> {
+        let table = self.shape.shared_table();
+        devices::read(&mut self.connection, &table, &of, take).await?;
+        Ok(TagsKept::WithDevices)
     }
 }

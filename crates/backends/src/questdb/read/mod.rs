@@ -12,7 +12,7 @@ use super::{
 use async_trait::async_trait;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
-    ask::{Ask, Order, What},
+    ask::{Ask, Asked, Order, What},
     by_client,
     cell::{Cell, number, push, value},
     condition, consecutive, descending, each,
@@ -20,12 +20,14 @@ use iotbench_backend_kit::{
     gather::{Gather, Take},
     having, percentile,
     refuse::refuse_unknown_signals,
+    span::Span,
     total::{have_totals, known, no_first_of_all},
 };
 use iotbench_core::{
-    ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TableSpec, ValueType,
+    ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TableSpec, TagsKept, TakeTags,
+    ValueType,
 };
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// A connection that answers queries.
 pub(crate) struct QuestReader {
@@ -256,5 +258,17 @@ impl Reader for QuestReader {
 
     async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.answer_statement(call, sink).await
+    }
+
+    async fn tags(&mut self, devices: Range<u32>, take: &mut TakeTags<'_>) -> Result<TagsKept, Error> {
+        let (table, devices) = (Arc::clone(&self.table), devices.collect::<Vec<_>>());
+        if let Some(select) = Select::new(&table, Asked::Some(&devices), Span::ALL) {
+            let hand_over = |row: &[Cell<'_>]| match row {
+                [device, tags @ ..] => take(device_of(device)?, &tags.iter().map(Cell::text).collect::<Vec<_>>()),
+                [] => Err(improper(&"a row without cells")),
+            };
+            self.client.ask(&select.tags(), hand_over).await?;
+        }
+        Ok(TagsKept::WithDatapoints)
     }
 }

@@ -26,14 +26,19 @@ use iotbench_backend_kit::{
 };
 use iotbench_core::{
     Aggregate, Chunk, ComputedBy, Counts, Error, Interrupt, Layout, Predicate, Query, Reader, Reply, SignalId, Sink,
-    StatementCall, TableSpec, Value, ValueType,
+    StatementCall, TableSpec, TagsKept, TakeTags, Value, ValueType,
 };
 use narrow::NarrowShape;
 use points::{OfDevice, Points, Shape, for_each};
 use record::RecordShape;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction};
 use selection::{bind, widened};
-use std::{cmp::Reverse, collections::BinaryHeap, ops::ControlFlow, sync::Arc};
+use std::{
+    cmp::Reverse,
+    collections::BinaryHeap,
+    ops::{ControlFlow, Range},
+    sync::Arc,
+};
 
 /// A connection that answers queries.
 pub(crate) struct SqliteReader {
@@ -399,6 +404,12 @@ impl Reader for SqliteReader {
     async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.interruption.begin_call();
         self.answer_statement(call, sink)
+    }
+
+    async fn tags(&mut self, of: Range<u32>, take: &mut TakeTags<'_>) -> Result<TagsKept, Error> {
+        self.interruption.begin_call();
+        devices::read(&self.connection, &self.table, &of, take)?;
+        Ok(TagsKept::WithDevices)
     }
 
     fn interrupt(&self) -> Option<Arc<dyn Interrupt>> {

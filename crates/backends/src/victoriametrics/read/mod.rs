@@ -12,24 +12,29 @@ use figures::{Wish, count_first_signal};
 
 use super::{
     client::{Client, improper},
-    series::{ALL, Own},
+    series::{ALL, EVER, MAX_LISTED, Own},
 };
 use async_trait::async_trait;
 use buckets::Buckets;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
-    ask::{Ask, Order, What},
+    ask::{Ask, Asked, Order, What},
     by_client, each,
     filter::Filter,
     fold::Fold,
+    line_protocol::DEVICE,
     millis::{Millis, ns},
     refuse::refuse_unknown_signals,
 };
 use iotbench_core::{
-    ComputedBy, Error, Query, Reader, Reply, ReplyColumn, SignalId, Sink, StatementCall, TableSpec, Value, ValueType,
+    ComputedBy, Error, Query, Reader, Reply, ReplyColumn, SignalId, Sink, StatementCall, TableSpec, TagsKept, TakeTags,
+    Value, ValueType,
 };
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 use walk::{Go, walk};
+
+/// Series whose labels are asked for at once: below what a server tells of as it is set when nobody says otherwise.
+const SERIES_AT_ONCE: usize = 10_000;
 
 /// A connection that answers queries.
 pub(crate) struct VictoriaReader {
@@ -181,6 +186,25 @@ impl Reader for VictoriaReader {
 
     async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.answer_statement(call, sink).await
+    }
+
+    /// By the labels of the series, a few devices at a time: the server tells those of a limited number.
+    async fn tags(&mut self, devices: Range<u32>, take: &mut TakeTags<'_>) -> Result<TagsKept, Error> {
+        let (table, all) = (Arc::clone(&self.table), Arc::clone(&self.all_signals));
+        let devices: Vec<_> = devices.collect();
+        for some in devices.chunks((SERIES_AT_ONCE / all.len().max(1)).clamp(1, MAX_LISTED)) {
+            let Some(selector) = self.own.of(&table, Asked::Some(some), &all) else { continue };
+            for labels in self.client.series(&selector, EVER).await? {
+                let label = |name: &str| labels.get(name).map(String::as_str).filter(|value| !value.is_empty());
+                let device = match label(DEVICE) {
+                    None => 0,
+                    Some(text) => text.parse().map_err(|_| improper(&format!("the label {DEVICE} is {text:?}")))?,
+                };
+                let values: Vec<_> = table.schema.tags().as_slice().iter().map(|tag| label(&tag.name)).collect();
+                take(device, &values)?;
+            }
+        }
+        Ok(TagsKept::WithDatapoints)
     }
 
     async fn visible_points(&mut self) -> Result<u64, Error> {

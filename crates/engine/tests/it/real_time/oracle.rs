@@ -155,7 +155,8 @@ impl Observer for Watch<'_> {
             Event::Second(second) => self.seen.seconds.push(*second.window.counts()),
             Event::Phase { phase, .. } => self.seen.phases.push(*phase),
             Event::StepEnded { figures, .. } => self.seen.steps.push((*figures).clone()),
-            Event::Preloaded { .. }
+            Event::DevicesMade { .. }
+            | Event::Preloaded { .. }
             | Event::Settling { .. }
             | Event::Acting(_)
             | Event::Step(_)

@@ -1,11 +1,11 @@
 //! What an outcome can have beside its load.
 
 use super::LENGTH_NS;
-use iotbench_core::{CarrierFacts, Cause, Counter, Error};
+use iotbench_core::{CarrierFacts, Cause, Counter, Error, TagsKept};
 use iotbench_engine::{
     AgentClock, AgentFigures, Answers, Audit, AuditFindings, AuditScope, Carried, ClientLoad, CounterFigure,
-    CounterStretch, CountersCost, FindingKind, Freshness, Messages, Outcome, ReadCounts, Reason, Stages, Verdict,
-    VerifyMode,
+    CounterStretch, CountersCost, FindingKind, Freshness, Messages, Outcome, ReadCounts, Reason, Stages, TagAudit,
+    TagFault, Verdict, VerifyMode,
 };
 use iotbench_recorder::LatencyHistogram;
 use iotbench_sampler::{CpuShares, Hiccup, HiccupCause, Hiccups, Lateness};
@@ -121,12 +121,17 @@ pub fn with_audit(outcome: &mut Outcome) {
     findings.note_elsewhere(2, "of no device of this run");
     findings.note(FindingKind::UnknownPresent, 8, second, "");
     findings.note(FindingKind::UnknownAbsent, 9, second, "");
+    let mut tags = TagAudit::default();
+    (tags.kept, tags.asked, tags.right) = (TagsKept::WithDevices, 32, 30);
+    tags.note(TagFault::Wrong, 4, "site is \"east\" instead of \"west\"".into());
+    tags.note(TagFault::Missing, 6, String::new());
     outcome.stored.audit = Some(Audit {
         scope: AuditScope::Sample,
         devices: 32,
         of_devices: 1000,
         rows: 955,
         findings,
+        tags: Some(tags),
         shows_duplicates: true,
         ended: true,
         cut_short: Some("the sample ended after 10 s".into()),
