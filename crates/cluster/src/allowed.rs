@@ -86,18 +86,19 @@ impl Allowed {
 
     /// Refuses a part of a run that would open more.
     pub(crate) fn check_part(&self, part: &Part, backend: &dyn Backend) -> Result<(), String> {
-        if backend.info().capabilities.embedded {
-            return Err(format!("{} lives in one process, and not in an agent's", backend.info().name));
-        }
         let plan = &part.head.plan;
-        let Some(limits) = &self.0 else { return Ok(()) };
         // Whoever sends one could ask the agent's database for anything.
-        if let Some(group) = plan.with_statements().filter(|_| !limits.statements) {
+        let takes_statements = self.0.as_ref().is_none_or(|limits| limits.statements);
+        if let Some(group) = plan.with_statements().filter(|_| !takes_statements) {
             return Err(format!(
                 "group {:?}: it takes no statements of a user's own: start it with --allow-statements",
                 group.name
             ));
         }
+        if backend.info().capabilities.embedded {
+            return Err(format!("{} lives in one process, and not in an agent's", backend.info().name));
+        }
+        let Some(limits) = &self.0 else { return Ok(()) };
         if let Some(recording) = plan.profile.dataset.file(&part.head.base) {
             limits.file(&recording, None)?;
         }

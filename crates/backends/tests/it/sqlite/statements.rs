@@ -1,7 +1,7 @@
 //! Statements of a user's own that change the table.
 
 use super::{batch, in_file_as, table};
-use iotbench_core::{Action, Cause, Chunk, Database, Error, Language, Reply, Statement, StatementCall};
+use iotbench_core::{Action, Chunk, Database, Error, Language, Reply, Statement, StatementCall};
 use rusqlite::Connection;
 use std::{path::Path, sync::Arc};
 
@@ -63,6 +63,6 @@ async fn a_connection_that_reads_changes_nothing() {
     let call = StatementCall { statement: &statement, device: 1, signal: 1, from_ns: 2, to_ns: 6, step_ns: None };
     let mut reader = database.reader().await.unwrap();
     let refused = reader.statement(&call, &mut |_: &Chunk| Ok(())).await.unwrap_err();
-    assert!(matches!(refused.cause, Cause::Server | Cause::Client), "{refused}");
+    assert!(refused.message.contains("readonly"), "{refused}");
     assert_eq!(database.count().await.unwrap().points, 10);
 }
