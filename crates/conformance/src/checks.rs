@@ -60,10 +60,11 @@ async fn compared(subject: &Subject<'_>, outcomes: &mut Vec<Outcome>) {
         Err(e) => return outcomes.push(Outcome { check: "datasets".into(), verdict: Verdict::Failed(e.to_string()) }),
     };
     // By the tag that changes nobody is asked for.
-    let ordinary = ordinary.iter().chain(&replaced).map(|dataset| (dataset, questions::about(dataset)));
+    let ordinary = ordinary.iter().map(|dataset| (dataset, questions::about(dataset)));
+    let replaced = replaced.iter().map(|dataset| (dataset, questions::about_replaced(dataset)));
     let extreme = extreme.iter().map(|dataset| (dataset, questions::about_extremes(dataset)));
     let tagged = tagged.iter().map(|dataset| (dataset, questions::about_tags(dataset)));
-    for (dataset, questions) in ordinary.chain(extreme).chain(tagged) {
+    for (dataset, questions) in ordinary.chain(replaced).chain(extreme).chain(tagged) {
         if let Some(misfit) = subject.misfit(&dataset.schema) {
             outcomes.push(skipped(dataset.name, &misfit.to_string()));
             continue;

@@ -40,9 +40,19 @@ pub(crate) fn about(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
         (OVER_SOME, over_some(dataset, &times)),
         (ROLLUP, rollups(dataset, &times)),
         ("the newest of a stretch first", descending(dataset, &times)),
+        (FILTER_DESCENDING, descending_filters(dataset, &times)),
         (TOP, top_devices(dataset, &times)),
         (CONSECUTIVE, consecutive(dataset, &times)),
     ]
+}
+
+/// The questions about devices that are replaced. A limit that lies between two of their few values says nothing of a percentile, which may
+/// be either.
+pub(crate) fn about_replaced(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
+    let mut questions = about(dataset);
+    let is_of_percentile = |query: &Query| matches!(query, Query::Having { .. }) && percentile_in(query, 0).is_some();
+    questions.iter_mut().for_each(|(_, queries)| queries.retain(|query| !is_of_percentile(query)));
+    questions
 }
 
 /// The questions that hold for values of any size: figures over extremes may overflow.
@@ -56,6 +66,7 @@ pub(crate) fn about_extremes(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>
         BUCKETS,
         PERCENTILES,
         FILTER,
+        FILTER_DESCENDING,
         HAVING,
         FILLED,
         OVER_SOME,
@@ -177,6 +188,7 @@ const PERCENTILES: &str = "percentiles";
 const TOP: &str = "devices with the greatest figure";
 const CONSECUTIVE: &str = "what lies between consecutive values";
 const FILTER: &str = "values that meet a condition";
+const FILTER_DESCENDING: &str = "values that meet a condition, the newest first";
 const FILLED: &str = "time buckets without a gap";
 const OVER_SOME: &str = "figures over the points that meet a condition";
 const ROLLUP: &str = "what figures of devices come to together";
@@ -206,7 +218,7 @@ fn ranges(times: &[i64]) -> Vec<Query> {
     queries
 }
 
-/// Of one device, of several, of none; whole records and values that meet a condition.
+/// Of one device, of several, of none.
 fn descending(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
     let (part, last) = (TimeRange::half_open(times[1], times[times.len() - 2]), dataset.devices - 1);
     let signals = some_signals(dataset);
@@ -215,10 +227,17 @@ fn descending(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
         let of =
             |signals: &[SignalId], range| Query::Range { devices: devices.clone(), signals: signals.to_vec(), range };
         queries.extend([of(&[0], part), of(&signals, TimeRange::ALL), of(&[0], TimeRange::half_open(0, 1))]);
-        let above = Predicate::Above(10.377);
-        queries.extend([false, true].map(|all_signals| filter(devices.clone(), signals[0], above, part, all_signals)));
     }
     queries.into_iter().map(|of| Query::Descending { of: Box::new(of) }).collect()
+}
+
+/// The same of whole records and values that meet a condition.
+fn descending_filters(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
+    let (part, last) = (TimeRange::half_open(times[1], times[times.len() - 2]), dataset.devices - 1);
+    let (signal, above) = (some_signals(dataset)[0], Predicate::Above(10.377));
+    let devices = [Devices::All, Devices::Some(vec![last]), Devices::Some(vec![0]), Devices::Some(vec![4711])];
+    let each = |devices: Devices| [false, true].map(|all| filter(devices.clone(), signal, above, part, all));
+    devices.into_iter().flat_map(each).map(|of| Query::Descending { of: Box::new(of) }).collect()
 }
 
 fn selections(dataset: &Dataset, times: &[i64]) -> Vec<Query> {

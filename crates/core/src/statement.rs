@@ -246,24 +246,30 @@ impl fmt::Display for Statement {
 
 /// A statement as it is kept with a plan.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Written {
-    text: String,
-    #[serde(default)]
-    language: Language,
-    #[serde(default)]
-    writes: bool,
+#[serde(untagged)]
+enum Written {
+    /// As it was kept when there was SQL alone.
+    Text(String),
+    Whole {
+        text: String,
+        language: Language,
+        writes: bool,
+    },
 }
 
 impl From<Statement> for Written {
     fn from(Statement { text, language, writes, .. }: Statement) -> Self {
-        Self { text, language, writes }
+        Self::Whole { text, language, writes }
     }
 }
 
 impl TryFrom<Written> for Statement {
     type Error = StatementError;
-    fn try_from(Written { text, language, writes }: Written) -> Result<Self, StatementError> {
-        Self::parse(&text, language, writes)
+    fn try_from(written: Written) -> Result<Self, StatementError> {
+        match written {
+            Written::Text(text) => Self::parse(&text, Language::Sql, false),
+            Written::Whole { text, language, writes } => Self::parse(&text, language, writes),
+        }
     }
 }
 
@@ -362,6 +368,15 @@ mod tests {
         assert_eq!(refused("SELECT $12 FROM t"), StatementError::Placeholder("$12".into()));
         let unknown = refused("SELECT :until").to_string();
         assert!(unknown.starts_with("there is no parameter :until: there are :table, :device, "), "{unknown}");
+    }
+
+    #[test]
+    fn what_is_kept_with_a_plan_is_read_again_also_from_before_there_were_languages() {
+        let statement = Statement::parse("{\"find\": \":table\"}", Language::Commands, false).unwrap();
+        let kept = serde_json::to_string(&statement).unwrap();
+        assert_eq!(serde_json::from_str::<Statement>(&kept).unwrap(), statement);
+        let earlier: Statement = serde_json::from_str("\"SELECT max(:signal) FROM :table\"").unwrap();
+        assert_eq!(earlier, Statement::parse("SELECT max(:signal) FROM :table", Language::Sql, false).unwrap());
     }
 
     #[test]

@@ -279,7 +279,7 @@ mod tests {
             (r#"{"find": ":table", "filter": {"$where": "sleep(1)"}}"#, false, "$where runs a program"),
             (r#"{"find": ":table", "filter": {"a": {"$code": "1"}}}"#, false, "holds a program"),
             (r#"[{"$match": {}}, {"$out": "users"}]"#, false, "$out runs a program on the server or stores"),
-            (r#"[{"$merge": {"into": ":table"}}]"#, true, "it begins with"),
+            (r#"[{"$merge": {"into": ":table"}}]"#, true, "leave `writes` out"),
             (r#"{"aggregate": ":table", "pipeline": [{"$merge": "users"}]}"#, false, "$merge"),
             (r#"[{"$facet": {"a": [{"$lookup": {"from": "users", "pipeline": []}}]}}]"#, false, "another collection"),
             (

@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn parameters_are_names_texts_and_times() {
-        let signal = Signal { name: "a-b".into(), value_type: ValueType::F64, max_text_bytes: 0 };
+        let signal = Signal { name: "a_b".into(), value_type: ValueType::F64, max_text_bytes: 0 };
         let table = TableSpec {
             name: Name::new("t").unwrap(),
             layout: Layout::Wide,
@@ -104,7 +104,7 @@ mod tests {
         let span = ALL.within(Span { first: from_ns, last: to_ns - 1 }).unwrap();
         assert_eq!(
             spelled(&call, &table, "{own=\"t\"}", span),
-            "avg_over_time(t_a\\-b{device=\"07\"}[1999.5ms]) + count({own=\"t\"} @ 1700000001.999) > 1700000000 # :x"
+            "avg_over_time(t_a_b{device=\"07\"}[1999.5ms]) + count({own=\"t\"} @ 1700000001.999) > 1700000000 # :x"
         );
     }
 }
