@@ -45,7 +45,6 @@ static INFO: BackendInfo = BackendInfo {
     promise: PromiseLevel::OsCrash,
     recipe: Some(&recipe::RECIPE),
     most_tags: MAX_TAGS,
-    changing_tags: true,
     writes_by: "line protocol over HTTP",
     ..BackendInfo::new("influxdb2", "InfluxDB 2.x: line protocol over HTTP, read by InfluxQL or Flux", CAPABILITIES)
 };
