@@ -2,7 +2,10 @@
 
 mod figures;
 
-use crate::data::{Dataset, ORIGIN_NS};
+use crate::{
+    data::{Dataset, ORIGIN_NS},
+    percentile::percentile_in,
+};
 pub(crate) use figures::of_percents;
 use figures::{
     aggregates, beside_numbers, buckets, filled, having, of_each_value, of_some_values, over_some, percentiles,
