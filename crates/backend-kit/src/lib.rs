@@ -23,7 +23,7 @@
 //! | what if the client works out figures over the points that meet a condition, or turns points round? | [`condition`], [`descending`] | |
 //! | what if the client finds what figures of devices come to together? | [`rollup`] | |
 //! | what if the client looks what lies between consecutive values? | [`consecutive`] | |
-//! | how does SQL work out figures of groups of rows? | [`sql`] | |
+//! | how does SQL work out figures of groups of rows, and how do rows of cells become an answer? | [`sql`] | |
 //! | where does SQL keep the tags of devices? | [`devices`] | |
 //! | how does a store answer that can only be read whole? | [`scan`] | |
 //! | what if a database has no question for the newest of each device? | [`each`] | |

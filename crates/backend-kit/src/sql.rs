@@ -1,7 +1,9 @@
 //! What the SQL of several databases says alike: figures over groups of rows, and what lies between consecutive ones.
 
+mod rows;
 mod values;
 
+pub use rows::{AskRows, SqlRows};
 pub use values::Values;
 
 use crate::{ask::What, grouped_by::GroupedBy, percentile::is_among};

@@ -11,6 +11,7 @@ use iotbench_backend_kit::{
         limits::MAX_REFUSAL_BYTES,
         rows::{Rows, RowsOf},
     },
+    sql::AskRows,
 };
 use iotbench_core::Error;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -60,25 +61,10 @@ impl Client {
         self.now_s
     }
 
-    /// Asks, and gives every row to `take`. Returns the bytes of the answer.
+    /// Asks a statement that a user wrote, which may change nothing: the server lets nobody who asks by GET.
     ///
     /// # Errors
-    /// The server's, or that of `take`, after which the connection is given up.
-    pub(crate) async fn ask(
-        &mut self,
-        sql: &str,
-        take: impl FnMut(&[Cell<'_>]) -> Result<(), Error> + Send,
-    ) -> Result<u64, Error> {
-        let mut connection = self.connection.take().ok_or_else(given_up)?;
-        let body = Bytes::copy_from_slice(sql.as_bytes());
-        let response = connection.post(&self.questions, Content::default(), body).await?;
-        self.rows(connection, response, take).await
-    }
-
-    /// The same of a statement that a user wrote, which may change nothing: the server lets nobody who asks by GET.
-    ///
-    /// # Errors
-    /// As [`ask`](Self::ask).
+    /// The server's, or that of `take`.
     pub(crate) async fn ask_read_only(
         &mut self,
         sql: &str,
@@ -125,5 +111,27 @@ impl Client {
         let text = connection.short_body(body, MAX_REFUSAL_BYTES).await?;
         self.connection = Some(connection);
         if head.status == StatusCode::OK { Ok(()) } else { Err(error::of_status(head.status, &head.headers, &text)) }
+    }
+}
+
+impl AskRows for Client {
+    /// A connection whose answer was not read to its end is given up.
+    async fn ask(
+        &mut self,
+        sql: &str,
+        take: impl FnMut(&[Cell<'_>]) -> Result<(), Error> + Send,
+    ) -> Result<u64, Error> {
+        let mut connection = self.connection.take().ok_or_else(given_up)?;
+        let body = Bytes::copy_from_slice(sql.as_bytes());
+        let response = connection.post(&self.questions, Content::default(), body).await?;
+        self.rows(connection, response, take).await
+    }
+
+    fn device(cell: &Cell<'_>) -> Option<u32> {
+        if let Cell::Integer(number) = cell { u32::try_from(*number).ok() } else { None }
+    }
+
+    fn improper(message: &dyn std::fmt::Display) -> Error {
+        improper(message)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::client::{Client, improper};
 use async_trait::async_trait;
-use iotbench_backend_kit::cell::Cell;
+use iotbench_backend_kit::{cell::Cell, sql::AskRows};
 use iotbench_core::{Counted, Counter, CounterReader, CounterSource, Error};
 
 /// Where each is from: a row of `system.events`, which is missing until there is something to count.

@@ -6,13 +6,19 @@ use super::{
     counters::ClickHouseCounters,
     error, facts,
     marker::{self, Tables},
-    read::{ClickHouseReader, count},
+    read::ClickHouseReader,
     row_binary::RowBinary,
-    sql::{quoted, text},
+    sql::{self, quoted, text},
 };
 use async_trait::async_trait;
 use hyper::StatusCode;
-use iotbench_backend_kit::{cell::Cell, changes::Changes, http::HttpWriter, ownership};
+use iotbench_backend_kit::{
+    cell::Cell,
+    changes::Changes,
+    http::HttpWriter,
+    ownership,
+    sql::{AskRows, SqlRows},
+};
 use iotbench_core::{
     CounterReader, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
 };
@@ -71,7 +77,8 @@ impl Database for ClickHouseDatabase {
     async fn count(&self) -> Result<Counts, Error> {
         let mut client = self.client().await?;
         marker::check_exists(&mut client, &self.table.name).await?;
-        count(&mut client, &self.table).await.map(|(counts, _)| counts)
+        let mut rows = SqlRows { client: &mut client, table: &self.table };
+        rows.counts(&sql::count(&self.table)).await.map(|(counts, _)| counts)
     }
 
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {

@@ -4,7 +4,7 @@ use super::{
     client::{Client, improper},
     config::{Config, Insert},
 };
-use iotbench_backend_kit::cell::Cell;
+use iotbench_backend_kit::{cell::Cell, sql::AskRows};
 use iotbench_core::{Acknowledgement, Action, Cause, Error, Promise, PromiseLevel, PromiseSource, ServerFacts};
 use std::collections::BTreeMap;
 

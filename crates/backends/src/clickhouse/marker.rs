@@ -11,6 +11,7 @@ use iotbench_backend_kit::{
     flag::{Flag, Flags, Seen},
     marker,
     ownership::{Found, Owned, Ownership},
+    sql::AskRows,
 };
 use iotbench_core::{Cause, Error, Marker, Name, OwnedObject, TableSpec};
 use std::sync::Arc;

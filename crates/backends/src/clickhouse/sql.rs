@@ -233,10 +233,13 @@ impl<'a> Select<'a> {
         format!("SELECT max({TIME}), {device}{values} {body}{by_device} HAVING count() > 0 ORDER BY {device}")
     }
 
-    /// The time of the earliest of the latest so many rows, and how many there are.
+    /// The time of the earliest of the latest so many rows; null of none.
     pub(crate) fn reach(self, rows: u64) -> String {
         let body = self.body();
-        format!("SELECT min({TIME}), count() FROM (SELECT {TIME} {body} ORDER BY {TIME} DESC{})", limited(rows))
+        format!(
+            "SELECT if(count() = 0, NULL, min({TIME})) FROM (SELECT {TIME} {body} ORDER BY {TIME} DESC{})",
+            limited(rows)
+        )
     }
 
     /// One row of time and value: the first or last that is there, of those that meet a predicate.
@@ -257,12 +260,12 @@ impl<'a> Select<'a> {
         format!("SELECT {TIME}, {column} {body} ORDER BY {number}, {TIME} LIMIT 1")
     }
 
-    /// The greatest number among the first `limit` rows, and how many they are.
+    /// The greatest number among the first `limit` rows; null of none.
     pub(crate) fn max_of_first(self, signal: SignalId, limit: u64) -> String {
         let select = self.of_signals(&[signal]);
         let (number, body) = (select.number(signal), select.body());
         format!(
-            "SELECT max(iotbench_f), count(iotbench_f) FROM (SELECT {number} AS iotbench_f {body} ORDER BY {TIME}{})",
+            "SELECT if(count(iotbench_f) = 0, NULL, max(iotbench_f)) FROM (SELECT {number} AS iotbench_f {body} ORDER BY {TIME}{})",
             limited(limit)
         )
     }

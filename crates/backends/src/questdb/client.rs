@@ -11,6 +11,7 @@ use iotbench_backend_kit::{
         limits::MAX_REFUSAL_BYTES,
         rows::{Rows, RowsOf},
     },
+    sql::AskRows,
 };
 use iotbench_core::Error;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -40,11 +41,24 @@ impl Client {
         self.now_s
     }
 
-    /// Asks, and gives every row to `take`. Returns the bytes of the answer.
-    ///
-    /// # Errors
-    /// The server's, or that of `take`, after which the connection is given up.
-    pub(crate) async fn ask(
+    /// Carries out a statement that answers with no rows.
+    pub(crate) async fn run(&mut self, sql: &str) -> Result<(), Error> {
+        let mut connection = self.connection.take().ok_or_else(given_up)?;
+        let response = connection.ask(Method::GET, &self.address(sql)?).await?;
+        let (head, body) = response.into_parts();
+        let text = connection.short_body(body, MAX_REFUSAL_BYTES).await?;
+        self.connection = Some(connection);
+        if head.status == StatusCode::OK { Ok(()) } else { Err(error::of_status(head.status, &head.headers, &text)) }
+    }
+
+    fn address(&self, sql: &str) -> Result<hyper::Uri, Error> {
+        uri(&format!("{}/exec?nm=true&query={}", self.base_path, utf8_percent_encode(sql, NON_ALPHANUMERIC)))
+    }
+}
+
+impl AskRows for Client {
+    /// A connection whose answer was not read to its end is given up.
+    async fn ask(
         &mut self,
         sql: &str,
         mut take: impl FnMut(&[Cell<'_>]) -> Result<(), Error> + Send,
@@ -68,17 +82,11 @@ impl Client {
         Ok(bytes)
     }
 
-    /// Carries out a statement that answers with no rows.
-    pub(crate) async fn run(&mut self, sql: &str) -> Result<(), Error> {
-        let mut connection = self.connection.take().ok_or_else(given_up)?;
-        let response = connection.ask(Method::GET, &self.address(sql)?).await?;
-        let (head, body) = response.into_parts();
-        let text = connection.short_body(body, MAX_REFUSAL_BYTES).await?;
-        self.connection = Some(connection);
-        if head.status == StatusCode::OK { Ok(()) } else { Err(error::of_status(head.status, &head.headers, &text)) }
+    fn device(cell: &Cell<'_>) -> Option<u32> {
+        cell.text()?.parse().ok()
     }
 
-    fn address(&self, sql: &str) -> Result<hyper::Uri, Error> {
-        uri(&format!("{}/exec?nm=true&query={}", self.base_path, utf8_percent_encode(sql, NON_ALPHANUMERIC)))
+    fn improper(message: &dyn std::fmt::Display) -> Error {
+        improper(message)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::client::{Client, improper};
 use async_trait::async_trait;
-use iotbench_backend_kit::cell::Cell;
+use iotbench_backend_kit::{cell::Cell, sql::AskRows};
 use iotbench_core::{Action, Cause, Counted, Counter, CounterReader, CounterSource, Error};
 
 /// Where each is from: a row of `table_writer_metrics()`.

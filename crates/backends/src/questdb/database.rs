@@ -6,12 +6,17 @@ use super::{
     counters::QuestCounters,
     error, facts,
     marker::{self, Tables},
-    read::{QuestReader, count},
-    sql::text,
+    read::QuestReader,
+    sql::{self, text},
     write,
 };
 use async_trait::async_trait;
-use iotbench_backend_kit::{cell::Cell, changes::Changes, ownership};
+use iotbench_backend_kit::{
+    cell::Cell,
+    changes::Changes,
+    ownership,
+    sql::{AskRows, SqlRows},
+};
 use iotbench_core::{
     CounterReader, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
 };
@@ -84,7 +89,8 @@ impl Database for QuestDatabase {
     async fn count(&self) -> Result<Counts, Error> {
         let mut client = self.client().await?;
         marker::check_exists(&mut client, &self.table.name).await?;
-        count(&mut client, &self.table).await.map(|(counts, _)| counts)
+        let mut rows = SqlRows { client: &mut client, table: &self.table };
+        rows.counts(&sql::count(&self.table)).await.map(|(counts, _)| counts)
     }
 
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {

@@ -1,7 +1,7 @@
 //! What the server says of itself: its version and its effective settings.
 
 use super::client::{Client, improper};
-use iotbench_backend_kit::cell::Cell;
+use iotbench_backend_kit::{cell::Cell, sql::AskRows};
 use iotbench_core::{Acknowledgement, Action, Cause, Error, Promise, PromiseLevel, PromiseSource, ServerFacts};
 use std::collections::BTreeMap;
 

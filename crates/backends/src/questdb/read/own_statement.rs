@@ -6,6 +6,7 @@ use crate::questdb::sql::{quoted, signal_name, text};
 use iotbench_backend_kit::{
     cell::first_number,
     line_protocol::device_digits,
+    sql::AskRows,
     statement::{Spelling, StatementAnswer, spelled},
 };
 use iotbench_core::{Error, Reply, Sink, StatementCall, TableSpec};

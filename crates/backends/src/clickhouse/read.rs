@@ -1,0 +1,161 @@
+//! One connection that reads: every query is one or two of SQL, and the server's work.
+
+mod own_statement;
+
+use super::{
+    client::Client,
+    sql::{Over, Select, count},
+};
+use async_trait::async_trait;
+use iotbench_backend_kit::{
+    answer::NOTHING,
+    ask::{Ask, Asked, Order, What},
+    by_client, condition, consecutive, descending,
+    filter::Filter,
+    having,
+    refuse::refuse_unknown_signals,
+    span::Span,
+    sql::SqlRows,
+    total::{have_totals, known, no_first_of_all},
+};
+use iotbench_core::{
+    ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TableSpec, TagsKept, TakeTags,
+};
+use std::{ops::Range, sync::Arc};
+
+/// A connection that answers queries.
+pub(crate) struct ClickHouseReader {
+    client: Client,
+    table: Arc<TableSpec>,
+    all_signals: Vec<SignalId>,
+}
+
+impl ClickHouseReader {
+    pub(crate) fn new(client: Client, table: Arc<TableSpec>) -> Self {
+        let all_signals = (0..).take(table.schema.width()).collect();
+        Self { client, table, all_signals }
+    }
+
+    fn is_narrow(&self) -> bool {
+        self.table.layout == Layout::Narrow
+    }
+
+    /// Whether SQL has a question for what is asked of the answer to another: figures over the rows that meet a condition, and what of
+    /// those meets one, and the rows of one device from the newest on.
+    fn is_asked_whole(&self, query: &Query) -> bool {
+        let of = if let Query::Having { of, .. } = query { of } else { query };
+        condition::on_rows(of, self.is_narrow()).is_some() || descending::is_of_one(query)
+    }
+
+    async fn answer(
+        &mut self,
+        ask: &Ask<'_>,
+        select: Select<'_>,
+        table: &TableSpec,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
+        let mut rows = SqlRows { client: &mut self.client, table };
+        let &Ask { signals, signal, limit, .. } = ask;
+        match (ask.what, ask.order) {
+            (What::FirstOfEach, _) => rows.first_of_each(&select.latest(signals), signals, sink).await,
+            (What::Count, _) => rows.count(&count(table), sink).await,
+            (What::Figures(aggregates), _) => {
+                let sql = select.figures(signals, aggregates, Over::All);
+                rows.figures(&sql, (signals, aggregates), None, sink).await
+            }
+            (What::Buckets(aggregates, width), _) => {
+                let sql = select.figures(signals, aggregates, Over::Buckets(width));
+                rows.figures(&sql, (signals, aggregates), None, sink).await
+            }
+            (What::Top(aggregate), _) => rows.devices_with_figures(&select.top(signal, aggregate, limit), sink).await,
+            (What::TotalBuckets(aggregates, _) | What::ByTag(_, aggregates, _), _) if !have_totals(aggregates) => {
+                Err(no_first_of_all())
+            }
+            (What::ByTag(tag, aggregates, width), _) => {
+                known(table.schema.tags(), tag)?;
+                let sql = select.figures(signals, aggregates, Over::ByTag(tag, width));
+                rows.figures_by_tag(&sql, (signals, aggregates), tag, sink).await
+            }
+            (What::TotalBuckets(aggregates, width), _) => {
+                let sql = select.figures(signals, aggregates, Over::TotalBuckets(width, ask.newest()));
+                rows.figures(&sql, (signals, aggregates), ask.newest(), sink).await
+            }
+            (What::Greatest, _) => rows.figure(&select.max_of_first(signal, limit), ask.device(), sink).await,
+            (_, Order::Newest) => {
+                let Some((select, most)) = reached(&mut rows, select, ask).await? else { return Ok(NOTHING) };
+                let sql = select.points(signals, Order::Newest, most);
+                rows.points(&sql, (signals, Order::Newest, limit), sink).await
+            }
+            (_, Order::Stretch | Order::Oldest) => {
+                let sql = select.points(signals, ask.order, rows.rows_of(limit, signals));
+                rows.points(&sql, (signals, ask.order, limit), sink).await
+            }
+            (_, Order::Least) => rows.value(&select.minimum(signal), (ask.device(), signal), sink).await,
+            (_, order) => {
+                let sql = select.nearest(signal, ask.predicate, order == Order::Before);
+                rows.value(&sql, (ask.device(), signal), sink).await
+            }
+        }
+    }
+}
+
+/// The newest rows, and how many: in layout narrow those of several devices are cut off by their time. `None`: there are none.
+async fn reached<'s>(
+    rows: &mut SqlRows<'_, Client>,
+    select: Select<'s>,
+    ask: &Ask<'_>,
+) -> Result<Option<(Select<'s>, u64)>, Error> {
+    let most = rows.rows_of(ask.limit, ask.signals);
+    if rows.table.layout != Layout::Narrow || i64::try_from(most).is_err() {
+        return Ok(Some((select, most)));
+    }
+    let earliest = rows.time(&select.clone().reach(most)).await?;
+    Ok(earliest.map(|earliest| (select.since(earliest), u64::MAX)))
+}
+
+#[async_trait]
+impl Reader for ClickHouseReader {
+    async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        refuse_unknown_signals(query, &self.table)?;
+        let table = Arc::clone(&self.table);
+        if !self.is_asked_whole(query)
+            && let Some(answer) = by_client::of_others(self, query, &table.schema, sink).await
+        {
+            return answer;
+        }
+        let all = self.all_signals.clone();
+        let Some(ask) = Ask::of(query, &all).filter(Ask::wants_something) else { return Ok(NOTHING) };
+        let Some(select) = Select::new(&table, ask.devices, ask.span) else { return Ok(NOTHING) };
+        // SQL looks which figures meet a condition; the client, which newest datapoints do.
+        if ask.having.is_some() && ask.what == What::FirstOfEach {
+            return having::answer(self, query, &table.schema, sink).await.unwrap_or(Ok(NOTHING));
+        }
+        if let What::Consecutive(_) = ask.what {
+            return consecutive::answer(self, query, sink).await.unwrap_or(Ok(NOTHING));
+        }
+        let select = select.having(ask.having);
+        // Each value is a row: no condition on rows finds those beside it.
+        if self.is_narrow() && ask.is_of_records() && ask.what == What::Datapoints {
+            let mut filter = Filter::new(&ask, &table.schema, sink);
+            let reply = self.answer(&ask, select, &table, &mut filter).await?;
+            return filter.finish(reply, ComputedBy::Client);
+        }
+        let select = match (ask.order, ask.predicate) {
+            (Order::Stretch | Order::Newest, Some(predicate)) => select.holds(ask.signal, predicate),
+            _ => select,
+        };
+        self.answer(&ask, select, &table, sink).await
+    }
+
+    async fn statement(&mut self, call: &StatementCall<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        self.answer_statement(call, sink).await
+    }
+
+    async fn tags(&mut self, devices: Range<u32>, take: &mut TakeTags<'_>) -> Result<TagsKept, Error> {
+        let (table, devices) = (Arc::clone(&self.table), devices.collect::<Vec<_>>());
+        if let Some(select) = Select::new(&table, Asked::Some(&devices), Span::ALL) {
+            SqlRows { client: &mut self.client, table: &table }.tags(&select.tags(), take).await?;
+        }
+        Ok(TagsKept::WithDatapoints)
+    }
+}
