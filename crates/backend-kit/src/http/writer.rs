@@ -34,7 +34,8 @@ pub struct HttpWriter<E> {
 }
 
 impl<E: EncodeBody> HttpWriter<E> {
-    /// A writer that posts to this address, each request compressed if asked for. An answer 204 acknowledges.
+    /// A writer that posts to this address, each request compressed if asked for. An answer 204 acknowledges, and nothing
+    /// that has words.
     pub fn new(connection: Connection, uri: Uri, encoder: E, is_compressed: bool, refusal: Refusal) -> Self {
         let gzip = is_compressed.then(Gzip::fastest);
         let acknowledges = StatusCode::NO_CONTENT;
@@ -54,7 +55,8 @@ impl<E: EncodeBody> HttpWriter<E> {
         let (head, body) = response.into_parts();
         let text = connection.short_body(body, MAX_REFUSAL_BYTES).await?;
         self.connection = Some(connection);
-        if head.status == self.acknowledges {
+        // What fails after the head was sent is told behind it.
+        if head.status == self.acknowledges && text.is_empty() {
             return Ok(());
         }
         Err((self.refusal)(head.status, &head.headers, &text, lines))

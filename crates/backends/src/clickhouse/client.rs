@@ -110,7 +110,11 @@ impl Client {
         let (head, body) = response.into_parts();
         let text = connection.short_body(body, MAX_REFUSAL_BYTES).await?;
         self.connection = Some(connection);
-        if head.status == StatusCode::OK { Ok(()) } else { Err(error::of_status(head.status, &head.headers, &text)) }
+        if head.status == StatusCode::OK && text.is_empty() {
+            Ok(())
+        } else {
+            Err(error::of_status(head.status, &head.headers, &text))
+        }
     }
 }
 

@@ -118,6 +118,7 @@ mod tests {
             (429, String::new(), Cause::Throttled { retry_after: None }, RetryMayHelp, Applied::No),
             (502, String::new(), Cause::Server, RetryMayHelp, Applied::Maybe),
             (200, String::new(), Cause::Protocol, DiscardWriter, Applied::Maybe),
+            (200, said(241), Cause::Server, RetryMayHelp, Applied::Maybe),
         ] {
             let error = of_write(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), body.as_bytes(), 1);
             assert!(!error.message.contains("e.what()"), "{error}");
