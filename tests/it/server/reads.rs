@@ -208,7 +208,7 @@ fn what_iot_benchmark_asks_is_answered_right() {
         assert!(document["points"]["acked"].as_u64() > Some(0), "{backend}: one client writes");
         let all = document["latency"]["kinds"].as_array().unwrap();
         let asked = |kind: &&Value| kind["by_operation"]["response"]["count"].as_u64() > Some(0);
-        assert_eq!((all.len(), all.iter().filter(asked).count()), (8, 8), "{backend}: {all:#?}");
+        assert_eq!((all.len(), all.iter().filter(asked).count()), (13, 13), "{backend}: {all:#?}");
         place.assert_nothing_is_left();
     }
 }
