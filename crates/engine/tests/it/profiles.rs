@@ -440,7 +440,7 @@ fn a_table_within_a_group_can_be_set() {
         ("groups.0.drw={}", "unknown field `drw`"),
         ("groups.7.draw={}", "there is no such field"),
         ("groups.x.draw={}", "there is no such field"),
-        ("groups.0.draw={ devcies = 1 }", "groups.0.draw"),
+        ("groups.0.draw={ devcies = 1 }", "groups[0].draw.devcies"),
     ] {
         let error = with(assignment).unwrap_err().to_string();
         assert!(error.contains(part), "{assignment}: {error}");
