@@ -219,9 +219,6 @@ fn replaced(table: &Name, what_then: &str) -> Error {
     Error::new(Cause::NotOurs, message)
 }
 
-/// On a busy server a measurement was seen that was still there, without its mark, after it had been dropped: it is dropped again.
-const MAX_DROPS: usize = 5;
-
 /// Drops the whole database where it is ours and holds nothing else: that frees its disk at once, while a dropped
 /// measurement leaves tombstones until the next compaction.
 async fn remove(client: &mut Client, database: &Name, found: &Contents, table: &Name) -> Result<(), Error> {
@@ -229,13 +226,8 @@ async fn remove(client: &mut Client, database: &Name, found: &Contents, table: &
         client.ask(&format!("DROP DATABASE {}", quoted(database.as_str())), |_| Ok(())).await?;
         return Ok(());
     }
-    let mut is_there = found.measurements.contains(table.as_str());
-    for _ in 0..MAX_DROPS {
-        if !is_there {
-            break;
-        }
+    if found.measurements.contains(table.as_str()) {
         client.ask(&format!("DROP MEASUREMENT {}", quoted(table.as_str())), |_| Ok(())).await?;
-        is_there = names(client, "SHOW MEASUREMENTS").await?.contains(table.as_str());
     }
     forget(client, table).await
 }
