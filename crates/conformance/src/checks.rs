@@ -64,7 +64,7 @@ async fn compared(subject: &Subject<'_>, outcomes: &mut Vec<Outcome>) {
     let replaced = replaced.iter().map(|dataset| (dataset, questions::about_replaced(dataset)));
     let extreme = extreme.iter().map(|dataset| (dataset, questions::about_extremes(dataset)));
     let tagged = tagged.iter().map(|dataset| (dataset, questions::about_tags(dataset)));
-    for (dataset, questions) in ordinary.chain(extreme).chain(tagged).chain(replaced) {
+    for (dataset, questions) in ordinary.chain(replaced).chain(extreme).chain(tagged) {
         if let Some(misfit) = subject.misfit(&dataset.schema) {
             outcomes.push(skipped(dataset.name, &misfit.to_string()));
             continue;

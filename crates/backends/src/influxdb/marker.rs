@@ -82,6 +82,10 @@ impl Ownership for Measurements {
 
     async fn find(&mut self, name: &Name) -> Result<Found<Contents>, Error> {
         let mut found = look(&mut self.client, &self.database).await?;
+        let is_listed = found.measurements.contains(name.as_str()) && !found.tables.contains_key(name);
+        if is_listed && !holds_series(&mut self.client, name).await? {
+            found.measurements.remove(name.as_str());
+        }
         if let Some(marker) = found.replaced.remove(name) {
             let handle = Contents::default();
             return Ok(Found::Replaced(Owned { marker, exists: true, handle }, replaced(name, "it is left as it is")));
@@ -241,6 +245,12 @@ async fn forget(client: &mut Client, table: &Name) -> Result<(), Error> {
         text(table.as_str())
     );
     client.ask(&forget, |_| Ok(())).await.map(|_| ())
+}
+
+/// Whether a measurement holds anything. InfluxDB may go on to name one in its list whose last series was dropped, and
+/// dropping that again changes nothing: an empty name is nobody's.
+async fn holds_series(client: &mut Client, name: &Name) -> Result<bool, Error> {
+    Ok(!names(client, &format!("SHOW SERIES FROM {} LIMIT 1", quoted(name.as_str()))).await?.is_empty())
 }
 
 /// The first column of an answer.

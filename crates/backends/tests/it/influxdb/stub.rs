@@ -4,7 +4,7 @@ use crate::{
     harness::{answer_with, text_of},
     influxdb::server::{batch, of_database, open, table},
 };
-use iotbench_core::{Action, Applied, Cause, Chunk, Database, Error, Layout, Query};
+use iotbench_core::{Action, Applied, Cause, Chunk, Database, Error, Layout, Query, Settled};
 use std::{cell::RefCell, sync::Arc, time::Duration};
 use tokio::{io::AsyncWriteExt, net::TcpListener};
 use url::Url;
@@ -157,5 +157,27 @@ async fn who_could_not_clean_up_is_refused_before_anything_is_written() {
         let (error, requests) = against(vec![reply], async |database| database.ping().await.unwrap_err()).await;
         assert_eq!((error.cause, error.action, requests.len()), (Cause::Auth, Action::Stop, 1));
         assert_eq!(error.message.contains("administrator"), hint, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_is_listed_and_holds_no_series_is_nobodys() {
+    let list = |names: &[&str]| {
+        let rows: Vec<_> = names.iter().map(|name| format!("[\"{name}\"]")).collect();
+        let series = format!("{{\"name\":\"n\",\"columns\":[\"name\"],\"values\":[{}]}}", rows.join(","));
+        answer("200 OK", "", &format!("{{\"results\":[{{\"series\":[{series}]}}]}}\n"))
+    };
+    let empty = || answer("200 OK", "", "{\"results\":[{}]}\n");
+    let create = async |database: Arc<dyn Database>| {
+        database.create().await?;
+        while database.proceed().await? == Settled::NotYet {}
+        Ok::<_, Error>(())
+    };
+    // Where it is nobody's the next request is on its way, and the stub is gone.
+    for (series, cause) in [(empty(), Cause::Connect), (list(&["readings,device=1"]), Cause::NotOurs)] {
+        let looks = vec![list(&["x"]), list(&["readings"]), series];
+        let (created, requests) = against(looks, create).await;
+        assert!(requests.last().unwrap().contains("SHOW%20SERIES%20FROM%20%22readings%22"), "{requests:?}");
+        assert_eq!(created.unwrap_err().cause, cause);
     }
 }
