@@ -3,7 +3,7 @@
 mod figures;
 
 use crate::{
-    data::{Dataset, ORIGIN_NS},
+    data::{Dataset, ORIGIN_NS, Random},
     percentile::percentile_in,
 };
 pub(crate) use figures::of_percents;
@@ -47,6 +47,18 @@ pub(crate) fn about(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
         (TOP, top_devices(dataset, &times)),
         (CONSECUTIVE, consecutive(dataset, &times)),
     ]
+}
+
+/// Of checks that ask in every combination, a part drawn by chance: another one of each dataset, from a fixed seed. One dataset is asked all.
+pub(crate) fn drawn(mut questions: Vec<(&'static str, Vec<Query>)>, seed: u64) -> Vec<(&'static str, Vec<Query>)> {
+    /// Checks of more questions are drawn from, one of so many.
+    const MANY: usize = 100;
+    const ONE_OF: u64 = 3;
+    let mut random = Random(seed);
+    for (_, queries) in questions.iter_mut().filter(|(_, queries)| queries.len() > MANY) {
+        queries.retain(|_| random.next().is_multiple_of(ONE_OF));
+    }
+    questions
 }
 
 /// The questions about devices that are replaced. A limit that lies between two of their few values says nothing of a percentile, which may
