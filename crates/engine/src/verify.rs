@@ -14,6 +14,7 @@ mod last_points;
 mod newest;
 mod overlap;
 mod rollup;
+mod second_sends;
 mod top;
 mod truth;
 mod verifier;

@@ -213,6 +213,23 @@ fn what_iot_benchmark_asks_is_answered_right() {
     }
 }
 
+/// Beside writes of which some are sent again, the same or corrected, no right answer passes for wrong; what cannot be told is not judged.
+#[test]
+fn what_is_asked_beside_second_sends_is_judged_by_what_the_database_keeps() {
+    let keys = ["twice", "corrected"].map(|key| format!(r#"dataset.{key}={{ share = 0.3, after = "20s" }}"#));
+    for backend in ["sqlite", "influxdb"].into_iter().filter(|backend| *backend == "sqlite" || is_here(backend)) {
+        for key in &keys {
+            let place = Place::new();
+            let few = ["-p", "iot_benchmark", "--vus", "8", "--set", "devices=8", "--set", "history=10m", "-d", "2s"];
+            let document = run(&place, backend, &[&few[..], &["--set", key]].concat());
+            let [right, wrong] = ["right", "wrong"].map(|count| document["answers"][count].as_u64());
+            assert!(right > Some(100) && wrong == Some(0), "{backend} {key}: {:#}", document["answers"]);
+            assert!(document["points"]["sent_again"].as_u64() > Some(0), "{backend} {key}: {:#}", document["points"]);
+            place.assert_nothing_is_left();
+        }
+    }
+}
+
 /// Two windows of a sensor, while its substation's readings are written.
 #[test]
 fn what_dashboards_of_a_substation_ask_is_answered_right() {

@@ -9,6 +9,7 @@ use super::{
     having, last_points, newest,
     overlap::Overlap,
     rollup,
+    second_sends::SecondSends,
     top::{Standing, Top},
     truth::{Only, Row, Truth},
 };
@@ -50,10 +51,11 @@ pub fn compare(truth: &mut Truth, answer: &KeptAnswer, exactness: Exactness) -> 
     }
     // What is written meanwhile fills a gap, or changes what fills others.
     let may_be_filled = matches!(answer.query, Query::Filled { .. }) && answer.overlap != Overlap::None;
-    if may_be_filled || answer.overlap == Overlap::Unknown || only_counts(truth, answer, exactness) {
+    truth.beside(&answer.overlap);
+    let is_beyond = truth.second_sends().is_some_and(|sends| is_beyond(answer, sends));
+    if may_be_filled || is_beyond || answer.overlap == Overlap::Unknown || only_counts(truth, answer, exactness) {
         return Finding::NotJudged;
     }
-    truth.beside(&answer.overlap);
     let found = match &answer.query {
         Query::Newest { devices, limit } => newest::newest(truth, answer, devices, *limit, exactness),
         Query::LastPoints { devices } => last_points::last_points(truth, answer, devices, None, exactness),
@@ -82,6 +84,21 @@ fn only_counts(truth: &Truth, answer: &KeptAnswer, exactness: Exactness) -> bool
         | Query::Consecutive { .. } => answer.overlap != Overlap::None,
         _ => answer.overlap != Overlap::None && signals.any(|signal| exactness.rounds(signal.value_type)),
     }
+}
+
+/// Whether an answer beside datapoints that are sent twice cannot be told: which of two of the same device and time is the last, and what
+/// lies between them, is the database's; and a condition on one signal may hold by its first value beside the corrected one of another.
+fn is_beyond(answer: &KeptAnswer, sends: SecondSends) -> bool {
+    fn of(query: &Query, sends: SecondSends) -> bool {
+        match query {
+            Query::Consecutive { .. } => true,
+            Query::LastPoints { .. } => sends.keeps_both(),
+            Query::Where { .. } => sends.corrects(),
+            Query::Having { of: inner, .. } | Query::Rollup { of: inner, .. } => of(inner, sends),
+            _ => false,
+        }
+    }
+    of(&answer.query, sends) || (sends.corrects() && !answer.digests.is_empty())
 }
 
 struct Compare<'a> {
@@ -297,9 +314,9 @@ impl Compare<'_> {
         backwards: bool,
         fits: impl Fn(&Row<'_>) -> bool,
     ) -> Option<Found> {
-        let (answer, mut found) = (self.answer, None);
+        let (answer, exactness, mut found) = (self.answer, self.exactness, None);
         let mut visit = |row: Row<'_>| {
-            if !fits(&row) || !(row.certain || is_answered(answer, &row)) {
+            if !fits(&row) || !(row.certain || is_answered(answer, &row, signal, exactness)) {
                 return ControlFlow::Continue(());
             }
             found = Some(Found::of(&row, signal));
@@ -316,10 +333,10 @@ impl Compare<'_> {
     /// The least row that is certain, or the one that was answered if that is less.
     fn least(&mut self, device: u32, signal: SignalId, range: TimeRange) -> Option<Found> {
         let mut least: Option<(f64, Found)> = None;
-        let answer = self.answer;
+        let (answer, exactness) = (self.answer, self.exactness);
         let _ = self.truth.walk(&[device], range, &mut |row| {
             if let Some(number) = row.number(signal)
-                && (row.certain || is_answered(answer, &row))
+                && (row.certain || is_answered(answer, &row, signal, exactness))
                 && least.as_ref().is_none_or(|(so_far, _)| number < *so_far)
             {
                 least = Some((number, Found::of(&row, signal)));
@@ -376,6 +393,9 @@ impl Compare<'_> {
                 certain += if stretch.certain { points } else { 0 };
                 possible += points;
             }
+        }
+        if self.truth.second_sends().is_some_and(SecondSends::keeps_both) {
+            possible *= 2;
         }
         let rows = self.answer.rows.as_ref();
         match rows.and_then(|rows| rows.columns.first()?.get(0)) {
@@ -450,10 +470,11 @@ impl Compare<'_> {
 }
 
 /// Whether an answer of one row is this one.
-fn is_answered(answer: &KeptAnswer, row: &Row<'_>) -> bool {
-    answer.rows.as_ref().is_some_and(|rows| {
-        rows.devices.first() == Some(&row.device) && rows.timestamps_ns.first() == Some(&row.timestamp_ns)
-    })
+fn is_answered(answer: &KeptAnswer, row: &Row<'_>, signal: SignalId, exactness: Exactness) -> bool {
+    let Some(rows) = &answer.rows else { return false };
+    let got = rows.columns.first().and_then(|column| column.get(0));
+    let same = got.zip(row.value(signal)).is_some_and(|(got, expected)| exactness.same(got, expected));
+    same && rows.devices.first() == Some(&row.device) && rows.timestamps_ns.first() == Some(&row.timestamp_ns)
 }
 
 fn from(ns: i64) -> TimeRange {

@@ -79,11 +79,15 @@ impl Frontier {
     /// Datapoints were acknowledged.
     pub fn acknowledged(&self, run: Run, at_ns: u64) {
         if let Some(device) = self.devices.get(run.device as usize) {
+            device.acknowledge(run);
             let end = run.indices().end;
+            // What came late or was sent a second time is not the newest, which had its time before.
+            if end <= device.newest.load(Ordering::Acquire) {
+                return;
+            }
             // Before the end itself: whoever sees the end has this time, or a later one.
             device.newest_at_ns.store(at_ns, Ordering::Release);
             device.newest.fetch_max(end, Ordering::AcqRel);
-            device.acknowledge(run);
             let count = self.latest.load(Ordering::Relaxed) >> 32;
             self.latest.store((count + 1) << 32 | u64::from(run.device), Ordering::Release);
         }
@@ -136,6 +140,10 @@ impl Device {
     /// Moves the end of what is acknowledged without a gap.
     fn acknowledge(&self, run: Run) {
         let indices = run.indices();
+        // A second send, unless its first was not acknowledged.
+        if indices.end <= self.acked.load(Ordering::SeqCst) {
+            return;
+        }
         if !self.moves(indices.clone()) {
             let mut early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
             if early.len() < MAX_EARLY {
@@ -146,7 +154,8 @@ impl Device {
         if self.waiting.load(Ordering::SeqCst) > 0 {
             let mut early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
             while let Some(first) = early.first_entry() {
-                if !self.moves(*first.key()..*first.get()) {
+                let is_behind = *first.get() <= self.acked.load(Ordering::SeqCst);
+                if !is_behind && !self.moves(*first.key()..*first.get()) {
                     break;
                 }
                 first.remove();
@@ -189,6 +198,31 @@ mod tests {
         assert_eq!((frontier.newest(1), frontier.latest()), ((25, 9), (2, 1)));
         frontier.acknowledged(run(15, 5), 11);
         assert_eq!(overlap(true), [(10..10, 10), (10..25, 25)], "the gap is closed");
+    }
+
+    #[test]
+    fn a_second_send_is_neither_newer_nor_in_the_way() {
+        let config: DatasetConfig = serde_json::from_value(serde_json::json!({ "name": "pmu" })).unwrap();
+        let dataset = config.open(1, 0, 1, Path::new(".")).unwrap();
+        let frontier = Frontier::new(&History { dataset, devices: 1, positions: 0 }, 1, 0..1).unwrap();
+        let acked = || {
+            let Overlap::Known(meanwhile) = frontier.begin(&Devices::All, true) else { panic!("one device") };
+            meanwhile.devices[0].acked.end
+        };
+        let acknowledged = |first, count, at_ns| frontier.acknowledged(Run { device: 0, first, count }, at_ns);
+        acknowledged(0, 5, 1);
+        let latest = frontier.latest();
+        acknowledged(2, 1, 9);
+        assert_eq!((frontier.newest(0), frontier.latest(), acked()), ((5, 1), latest, 5), "the same again is no news");
+        // Again before the first send of it is answered, and before what comes in between.
+        acknowledged(7, 1, 10);
+        acknowledged(6, 3, 11);
+        acknowledged(7, 1, 12);
+        assert_eq!(acked(), 5);
+        acknowledged(5, 1, 13);
+        assert_eq!((acked(), frontier.newest(0)), (9, (9, 11)), "what was told twice holds up nothing");
+        acknowledged(9, 1, 14);
+        assert_eq!(acked(), 10);
     }
 
     #[test]

@@ -57,9 +57,9 @@ pub(super) fn last_points(
 fn is_part(answer: &KeptAnswer, place: u64, row: &Row<'_>, exactness: Exactness) -> bool {
     let Some((rows, place)) = answer.rows.as_ref().zip(usize::try_from(place).ok()) else { return false };
     let of = (rows.devices.get(place).copied(), rows.timestamps_ns.get(place).copied());
-    let same = |(signal, column): (SignalId, &ReplyColumn)| match (column.get(place), row.value(signal)) {
-        (None, _) => true,
-        (Some(got), expected) => expected.is_some_and(|expected| exactness.same(got, expected)),
+    let same = |(signal, column): (SignalId, &ReplyColumn)| {
+        let is_value = |got| row.values(signal).any(|expected| exactness.same(got, expected));
+        column.get(place).is_none_or(is_value)
     };
     let holds_one = rows.columns.iter().any(|column| column.get(place).is_some());
     of == (Some(row.device), Some(row.timestamp_ns)) && holds_one && (0..).zip(&rows.columns).all(same)

@@ -1,6 +1,9 @@
 //! What is stored, by the simulator: the datapoints of a stretch, recomputed block by block.
 
-use super::overlap::{IndexRange, Overlap};
+use super::{
+    overlap::{IndexRange, Overlap},
+    second_sends::{Copies, SecondSends},
+};
 use crate::read::History;
 use iotbench_core::{Batch, Devices, Predicate, Run, SignalId, Tags, TimeRange, Value};
 use iotbench_simulator::Dataset;
@@ -23,6 +26,8 @@ pub struct Row<'a> {
     pub timestamp_ns: i64,
     batch: &'a Batch,
     row: usize,
+    /// The other values that signals may have, where the datapoint is sent wrong and then right.
+    other: Option<&'a Batch>,
     only: Option<Only>,
 }
 
@@ -41,6 +46,12 @@ impl Row<'_> {
     /// The value of a signal.
     pub fn value(&self, signal: u16) -> Option<Value<'_>> {
         self.batch.columns().get(usize::from(signal))?.get(self.row)
+    }
+
+    /// The values that a signal may have: its own, and the other one of what is sent wrong and then right.
+    pub fn values(&self, signal: u16) -> impl Iterator<Item = Value<'_>> {
+        let other = self.other.and_then(|other| other.columns().get(usize::from(signal))?.get(self.row));
+        self.value(signal).into_iter().chain(other)
     }
 
     /// The value of a signal as a number, or whether it meets a condition where that is asked; text that reads as none is none.
@@ -70,16 +81,40 @@ pub struct Truth {
     history: History,
     tags: Arc<Tags>,
     overlap: Overlap,
+    second_sends: Option<SecondSends>,
     only: Option<Only>,
     batch: Batch,
+    /// The same datapoints with the values that are corrected later.
+    uncorrected: Batch,
 }
 
 type Visit<'a> = dyn FnMut(Row<'_>) -> ControlFlow<()> + 'a;
 
 impl Truth {
     pub fn new(history: History) -> Self {
-        let batch = Batch::new(history.dataset.schema());
-        Self { history, tags: Arc::default(), overlap: Overlap::None, only: None, batch }
+        let [batch, uncorrected] = [0; 2].map(|_| Batch::new(history.dataset.schema()));
+        let (tags, overlap) = (Arc::default(), Overlap::None);
+        Self { history, tags, overlap, second_sends: None, only: None, batch, uncorrected }
+    }
+
+    /// The same beside a load that sends some datapoints twice.
+    pub fn with_second_sends(self, second_sends: Option<SecondSends>) -> Self {
+        Self { second_sends, ..self }
+    }
+
+    /// What is sent twice beside the read.
+    pub fn second_sends(&self) -> Option<SecondSends> {
+        self.second_sends.filter(|_| self.overlap != Overlap::None)
+    }
+
+    /// Whether two datapoints of the same device and time may be stored, at any time.
+    pub fn may_hold_two(&self) -> bool {
+        self.second_sends.is_some_and(SecondSends::keeps_both)
+    }
+
+    /// What an answer may hold of a datapoint, where it may hold any.
+    pub fn copies(&self, device: u32, index: u64) -> Copies {
+        self.second_sends().map_or(Copies::One, |sends| sends.copies(&self.history, device, index))
     }
 
     /// The same of devices with these tags.
@@ -162,17 +197,41 @@ impl Truth {
         backwards: bool,
         visit: &mut Visit<'_>,
     ) -> ControlFlow<()> {
+        let run =
+            Run { device, first: indices.start, count: u32::try_from(indices.end - indices.start).unwrap_or(u32::MAX) };
         self.batch.clear();
-        let count = u32::try_from(indices.end - indices.start).unwrap_or(u32::MAX);
-        let dataset = Arc::clone(&self.history.dataset);
-        dataset.fill(Run { device, first: indices.start, count }, &mut self.batch);
+        self.history.dataset.fill(run, &mut self.batch);
+        self.uncorrected.clear();
+        if self.second_sends().is_some_and(SecondSends::corrects) {
+            self.history.dataset.fill_uncorrected(run, &mut self.uncorrected);
+        }
         let rows = self.batch.len();
         for place in 0..rows {
             let row = if backwards { rows - 1 - place } else { place };
             let Some(&timestamp_ns) = self.batch.timestamps_ns().get(row) else { continue };
-            let row = Row { certain, device, timestamp_ns, batch: &self.batch, row, only: self.only };
-            if row.is_told() {
-                visit(row)?;
+            let copies = match self.second_sends() {
+                None => Copies::One,
+                Some(_) => self.copies(device, self.history.dataset.index_at(device, timestamp_ns)),
+            };
+            let (right, first) = (&self.batch, &self.uncorrected);
+            let of = |certain, batch, other| Row { certain, device, timestamp_ns, batch, row, other, only: self.only };
+            let mut tell = |row: Row<'_>| if row.is_told() { visit(row) } else { ControlFlow::Continue(()) };
+            match copies {
+                Copies::One => tell(of(certain, right, None))?,
+                Copies::OneOrTwo => {
+                    tell(of(certain, right, None))?;
+                    tell(of(false, right, None))?;
+                }
+                Copies::Either => {
+                    tell(of(false, first, Some(right)))?;
+                    tell(of(false, right, Some(first)))?;
+                }
+                // In whichever order the two come, it is among these; where signals are stored apart, each in its own.
+                Copies::Both => {
+                    tell(of(false, first, Some(right)))?;
+                    tell(of(false, right, Some(first)))?;
+                    tell(of(false, first, Some(right)))?;
+                }
             }
         }
         ControlFlow::Continue(())

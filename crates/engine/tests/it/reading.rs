@@ -5,6 +5,7 @@
 mod cycles;
 mod kinds;
 mod mixes;
+mod second_sends;
 mod tampered;
 mod together;
 mod wrong;

@@ -138,9 +138,6 @@ fn operations_of_several_requests_tell_both_sends_too() {
 #[test]
 fn what_cannot_be_judged_is_refused_and_its_key_named() {
     let refused = |backend: &str, set: &[&str]| planned_on(backend, LOAD, set).unwrap_err();
-    let reads = LOAD.replace(SEVEN, r#"[{ kind = "write", datapoints = 7 }, { kind = "read_device" }]"#);
-    let read = planned_on("memory", &reads, &[HALF_AT_ONCE, "phases.preload=10"]).unwrap_err();
-    assert!(read.contains("dataset.corrected") && read.contains("operations that read"), "{read}");
     let narrow = refused("sqlite", &[HALF_AT_ONCE, "layout=narrow"]);
     assert!(narrow.contains("dataset.corrected") && narrow.contains("layout narrow"), "{narrow}");
     let search = refused("influxdb", &[HALF_AT_ONCE, "ramp.steps=[1, 2]"]);

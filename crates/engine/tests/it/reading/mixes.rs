@@ -116,7 +116,7 @@ fn reads_of_what_is_being_written_are_judged() {
              load = {{ model = \"closed\", users = 3, think_time = \"1ms\" }}\n\
              operations = [{{ kind = \"write\", datapoints = 2 }}]\n[[groups]]\nname = \"reader\"\n\
              load = {{ model = \"open\", rate = 40 }}\noperations = [{operation}]\n\
-             [phases]\npreload = 100\nduration = \"2s\"\n"
+             [phases]\npreload = 100\nduration = \"2s\"\ndeadline = \"3s\"\n"
         )
     };
     for operation in
