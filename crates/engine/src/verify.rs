@@ -15,6 +15,7 @@ mod newest;
 mod overlap;
 mod rollup;
 mod second_sends;
+mod told;
 mod top;
 mod truth;
 mod verifier;

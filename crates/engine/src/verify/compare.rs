@@ -6,16 +6,18 @@ use super::{
     figure::Figure,
     filled,
     groups::{self, ExpectedFigures},
-    having, last_points, newest,
-    overlap::Overlap,
-    rollup,
+    having, last_points, newest, rollup,
     second_sends::SecondSends,
+    told::can_be_told,
     top::{Standing, Top},
     truth::{Only, Row, Truth},
 };
 use crate::read::KeptAnswer;
 use iotbench_core::{Aggregate, Consecutive, Devices, Direction, Fill, Items, Query, SignalId, TimeRange, Value};
 use std::ops::{Bound, ControlFlow};
+
+/// Datapoints of the same device and time that there may be.
+const MOST_COPIES: u32 = 2;
 
 /// What is found of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,11 +51,8 @@ pub fn compare(truth: &mut Truth, answer: &KeptAnswer, exactness: Exactness) -> 
             None => exactness = exactness.of_statement(truth.history(), &answer.query),
         }
     }
-    // What is written meanwhile fills a gap, or changes what fills others.
-    let may_be_filled = matches!(answer.query, Query::Filled { .. }) && answer.overlap != Overlap::None;
     truth.beside(&answer.overlap);
-    let is_beyond = truth.second_sends().is_some_and(|sends| is_beyond(answer, sends));
-    if may_be_filled || is_beyond || answer.overlap == Overlap::Unknown || only_counts(truth, answer, exactness) {
+    if !can_be_told(truth, answer, exactness) {
         return Finding::NotJudged;
     }
     let found = match &answer.query {
@@ -65,40 +64,6 @@ pub fn compare(truth: &mut Truth, answer: &KeptAnswer, exactness: Exactness) -> 
         _ => Compare { truth, answer, exactness }.with_truth(),
     };
     found.into()
-}
-
-/// Whether nothing tells which rows these are: of the last of many there are digests, and those of rounded numbers tell
-/// nothing where it is not known which rows there have to be.
-fn only_counts(truth: &Truth, answer: &KeptAnswer, exactness: Exactness) -> bool {
-    let mut signals = truth.history().dataset.schema().signals().iter();
-    match answer.query {
-        _ if answer.digests.is_empty() => false,
-        Query::Newest { .. } | Query::TopDevices { .. } | Query::Having { .. } | Query::Rollup { .. } => true,
-        // It is told how many rows there are.
-        Query::Filled { .. } => false,
-        Query::Aggregates { .. }
-        | Query::Buckets { .. }
-        | Query::TotalBuckets { .. }
-        | Query::TagFigures { .. }
-        | Query::Where { .. }
-        | Query::Consecutive { .. } => answer.overlap != Overlap::None,
-        _ => answer.overlap != Overlap::None && signals.any(|signal| exactness.rounds(signal.value_type)),
-    }
-}
-
-/// Whether an answer beside datapoints that are sent twice cannot be told: which of two of the same device and time is the last, and what
-/// lies between them, is the database's; and a condition on one signal may hold by its first value beside the corrected one of another.
-fn is_beyond(answer: &KeptAnswer, sends: SecondSends) -> bool {
-    fn of(query: &Query, sends: SecondSends) -> bool {
-        match query {
-            Query::Consecutive { .. } => true,
-            Query::LastPoints { .. } => sends.keeps_both(),
-            Query::Where { .. } => sends.corrects(),
-            Query::Having { of: inner, .. } | Query::Rollup { of: inner, .. } => of(inner, sends),
-            _ => false,
-        }
-    }
-    of(&answer.query, sends) || (sends.corrects() && !answer.digests.is_empty())
 }
 
 struct Compare<'a> {
@@ -278,6 +243,8 @@ impl Compare<'_> {
     ) -> Result<(), String> {
         let (answer, exactness) = (self.answer, self.exactness);
         let (mut expected, mut wrong) = (0_u64, None);
+        // How many rows of one device and time came; of what may be there twice, each of the two may be the first.
+        let (mut of, mut copies) = (None, 0);
         let mut visit = |row: Row<'_>| {
             if expected == limit {
                 return ControlFlow::Break(());
@@ -285,8 +252,12 @@ impl Compare<'_> {
             if !fits(&row) {
                 return ControlFlow::Continue(());
             }
+            if of.replace((row.device, row.timestamp_ns)) != Some((row.device, row.timestamp_ns)) {
+                copies = 0;
+            }
             match row_differs(answer, expected, &row, signals, exactness) {
-                None => expected += 1,
+                None if copies == MOST_COPIES => {}
+                None => (expected, copies) = (expected + 1, copies + 1),
                 Some(difference) if row.certain => wrong = Some(difference),
                 Some(_) => {}
             }

@@ -3,11 +3,12 @@
 mod consecutive;
 mod last_points;
 mod percentile;
+mod second_sends;
 
 use super::*;
 use crate::{
     read::History,
-    verify::overlap::{Meanwhile, Progress},
+    verify::overlap::{Meanwhile, Overlap, Progress},
 };
 use iotbench_backends::BACKENDS;
 use iotbench_core::{
