@@ -1,6 +1,8 @@
 //! What is known of a kind of database before any of it is opened.
 
-use crate::{Capabilities, CounterSource, Language, Layout, Misfit, PromiseLevel, Recipe, Schema, Setting, Variant};
+use crate::{
+    Capabilities, CounterSource, Language, Layout, Misfit, PromiseLevel, Recipe, Schema, Setting, TagValues, Variant,
+};
 
 /// What is known of a kind of database before any of it is opened: facts, and nothing that has to be asked.
 #[derive(Clone, Debug)]
@@ -89,7 +91,9 @@ impl BackendInfo {
         }
         let (got, most) = (schema.tags().len(), self.most_tags);
         if got > most {
-            return Err(Misfit::Tags { backend: self.name.into(), most, got });
+            let mut tags = schema.tags().as_slice().iter();
+            let recorded = tags.any(|tag| matches!(tag.values, TagValues::Listed { .. }));
+            return Err(Misfit::Tags { backend: self.name.into(), most, got, recorded });
         }
         match schema.tags().life() {
             Some(_) if !self.changing_tags => Err(Misfit::ChangingTags { backend: self.name.into() }),
@@ -141,7 +145,7 @@ impl BackendInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Signal, Tag, TagValues, Tags, ValueType, capability::tests::capabilities};
+    use crate::{Signal, Tag, Tags, ValueType, capability::tests::capabilities};
 
     #[test]
     fn what_was_met_is_told_and_compared_by_its_first_number() {
@@ -168,7 +172,15 @@ mod tests {
         let told = |most| info(most).fit(Layout::Wide, &schema, 1_000_000).map_err(|misfit| misfit.to_string());
         assert_eq!(told(2), Ok(()));
         assert!(told(1).unwrap_err().starts_with("x stores at most 1 tags of a device, and these have 2"));
-        assert!(told(0).unwrap_err().starts_with("x stores no tags of a device"));
+        assert_eq!(
+            told(0).unwrap_err(),
+            "x stores no tags of a device, and these have 2: leave some out with dataset.tags"
+        );
+        let values = TagValues::Listed { values: vec!["y".into()], of: vec![0] };
+        let recorded = Tags::new(0, vec![Tag { name: "s".into(), values }]).unwrap();
+        let recorded = schema.clone().with_tags(recorded).unwrap();
+        let told_of_recording = info(0).fit(Layout::Wide, &recorded, 1_000_000).unwrap_err().to_string();
+        assert!(told_of_recording.ends_with("with dataset.recorded_tags = \"leave_out\""), "{told_of_recording}");
         let narrow = BackendInfo { most_wide_signals: 0, ..info(2) };
         let told = |layout| narrow.fit(layout, &schema, 1_000_000).map_err(|misfit| misfit.to_string());
         assert_eq!(told(Layout::Narrow), Ok(()));
