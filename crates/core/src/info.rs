@@ -31,6 +31,8 @@ pub struct BackendInfo {
     pub most_wide_signals: usize,
     /// The most tags of a device that it stores and finds devices by; 0: none.
     pub most_tags: usize,
+    /// Whether it stores a tag of another type than text as a value of that type ([`crate::TagType`]), as which it comes back; else as text.
+    pub typed_tags: bool,
     /// Whether a tag of a device may change, as that of one that is replaced does ([`crate::TagValues::Serial`]): it is kept beside each
     /// datapoint, and whoever reads a device finds all its series.
     pub changing_tags: bool,
@@ -68,6 +70,7 @@ impl BackendInfo {
             plain_text: None,
             most_wide_signals: usize::MAX,
             most_tags: 0,
+            typed_tags: false,
             changing_tags: false,
             statements: None,
             statements_write: false,
@@ -130,8 +133,10 @@ impl BackendInfo {
     pub fn in_words(&self) -> Vec<(&'static str, String)> {
         let tags = match self.most_tags {
             0 => "none".to_owned(),
-            most if self.changing_tags => format!("at most {most}, one of which may change"),
-            most => format!("at most {most}"),
+            most => {
+                let stored = if self.typed_tags { "each in its type" } else { "all as text" };
+                format!("at most {most}, {stored}{}", if self.changing_tags { "; one may change" } else { "" })
+            }
         };
         let mut words = self.capabilities.in_words();
         if self.most_wide_signals < usize::MAX {
@@ -190,6 +195,8 @@ mod tests {
         assert_eq!(narrow.in_words().iter().rev().nth(1), Some(&("signals in layout wide", "at most 0".into())));
         let words = |most| info(most).in_words().pop();
         assert_eq!(words(0), Some(("tags of a device", "none".into())));
-        assert_eq!(words(3), Some(("tags of a device", "at most 3".into())));
+        assert_eq!(words(3), Some(("tags of a device", "at most 3, all as text".into())));
+        let typed = BackendInfo { typed_tags: true, changing_tags: true, ..info(3) };
+        assert_eq!(typed.in_words().pop().unwrap().1, "at most 3, each in its type; one may change");
     }
 }

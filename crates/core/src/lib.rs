@@ -82,5 +82,5 @@ pub use source::{Due, Left, Next, Source};
 pub use statement::{Language, Parameter, Piece, Statement, StatementCall, StatementError, parameter_of};
 pub use stored_tags::{TagsKept, TakeTags};
 pub use table::{Marker, TableSpec};
-pub use tag::{MAX_TAGS, Tag, TagError, TagId, TagValue, TagValues, Tags};
+pub use tag::{MAX_TAGS, Tag, TagError, TagId, TagType, TagValue, TagValues, Tags, TypedTag};
 pub use target::{Endpoint, Node, Target};

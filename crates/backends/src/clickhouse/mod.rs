@@ -46,6 +46,7 @@ static INFO: BackendInfo = BackendInfo {
     promise: PromiseLevel::ProcessCrash,
     recipe: Some(&recipe::RECIPE),
     most_tags: MAX_TAGS,
+    typed_tags: true,
     changing_tags: true,
     met: &["18.16.1"],
     writes_by: "RowBinary over HTTP",

@@ -68,6 +68,7 @@ const INFO: BackendInfo = BackendInfo {
     unlimited_answers: true,
     most_wide_signals: MOST_COLUMNS,
     most_tags: MAX_TAGS,
+    typed_tags: true,
     met: &["10.11.19"],
     writes_by: "prepared INSERT of many rows",
     statements: Some(Language::Sql),

@@ -61,6 +61,7 @@ static INFO: BackendInfo = BackendInfo {
     plain_text: Some(("tls", "false")),
     unlimited_answers: true,
     most_tags: MAX_TAGS,
+    typed_tags: true,
     statements: Some(Language::Commands),
     statements_write: true,
     met: &["6.0.5"],

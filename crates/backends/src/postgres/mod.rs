@@ -73,6 +73,7 @@ static INFO: BackendInfo = BackendInfo {
     unlimited_answers: true,
     most_wide_signals: MOST_COLUMNS,
     most_tags: MAX_TAGS,
+    typed_tags: true,
     met: &["15.18"],
     writes_by: "prepared INSERT of many rows, arrays (unnest), binary COPY",
     statements: Some(Language::Sql),

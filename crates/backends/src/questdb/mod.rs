@@ -55,6 +55,7 @@ static INFO: BackendInfo = BackendInfo {
     promise: PromiseLevel::ProcessCrash,
     recipe: Some(&recipe::RECIPE),
     most_tags: MAX_TAGS,
+    typed_tags: true,
     changing_tags: true,
     met: &["9.3.4"],
     writes_by: "line protocol over HTTP",

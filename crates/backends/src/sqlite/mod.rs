@@ -57,6 +57,7 @@ static INFO: BackendInfo = BackendInfo {
     promise: PromiseLevel::OsCrash,
     most_wide_signals: MOST_COLUMNS,
     most_tags: MAX_TAGS,
+    typed_tags: true,
     met: &["3.51.3"],
     writes_by: "a prepared INSERT a record, a transaction a batch",
     statements: Some(Language::Sql),
