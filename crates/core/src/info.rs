@@ -29,13 +29,8 @@ pub struct BackendInfo {
     pub plain_text: Option<(&'static str, &'static str)>,
     /// The most signals that layout wide holds: a column each.
     pub most_wide_signals: usize,
-    /// The most tags of a device that it stores and finds devices by; 0: none.
-    pub most_tags: usize,
-    /// Whether it stores a tag of another type than text as a value of that type ([`crate::TagType`]), as which it comes back; else as text.
-    pub typed_tags: bool,
-    /// Whether a tag of a device may change, as that of one that is replaced does ([`crate::TagValues::Serial`]): it is kept beside each
-    /// datapoint, and whoever reads a device finds all its series.
-    pub changing_tags: bool,
+    /// What it stores of the tags of devices.
+    pub tags: TagSupport,
     /// The language of the statements that users may write themselves; `None`: it takes none.
     pub statements: Option<Language>,
     /// Whether such a statement may change the run's table, where a profile says so ([`crate::Database::changing_reader`]).
@@ -51,6 +46,23 @@ pub struct BackendInfo {
     pub writes_by: &'static str,
     /// What its server counts of itself, and where it is read ([`crate::Database::counters`]); none: nothing.
     pub counters: &'static [CounterSource],
+}
+
+/// What a kind of database stores of the tags of devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TagSupport {
+    /// The most tags of a device that it stores and finds devices by; 0: none.
+    pub most: usize,
+    /// Whether it stores a tag of another type than text as a value of that type ([`crate::TagType`]), as which it comes back; else as text.
+    pub typed: bool,
+    /// Whether a tag of a device may change, as that of one that is replaced does ([`crate::TagValues::Serial`]): it is kept beside each
+    /// datapoint, and whoever reads a device finds all its series.
+    pub changing: bool,
+}
+
+impl TagSupport {
+    /// It stores none.
+    pub const NONE: Self = Self { most: 0, typed: false, changing: false };
 }
 
 impl BackendInfo {
@@ -69,9 +81,7 @@ impl BackendInfo {
             variants: &[],
             plain_text: None,
             most_wide_signals: usize::MAX,
-            most_tags: 0,
-            typed_tags: false,
-            changing_tags: false,
+            tags: TagSupport::NONE,
             statements: None,
             statements_write: false,
             unlimited_answers: false,
@@ -92,14 +102,14 @@ impl BackendInfo {
         if layout == Layout::Wide && got > most {
             return Err(Misfit::Signals { backend: self.name.into(), most, got });
         }
-        let (got, most) = (schema.tags().len(), self.most_tags);
+        let (got, most) = (schema.tags().len(), self.tags.most);
         if got > most {
             let mut tags = schema.tags().as_slice().iter();
             let recorded = tags.any(|tag| matches!(tag.values, TagValues::Listed { .. }));
             return Err(Misfit::Tags { backend: self.name.into(), most, got, recorded });
         }
         match schema.tags().life() {
-            Some(_) if !self.changing_tags => Err(Misfit::ChangingTags { backend: self.name.into() }),
+            Some(_) if !self.tags.changing => Err(Misfit::ChangingTags { backend: self.name.into() }),
             _ => Ok(()),
         }
     }
@@ -131,11 +141,11 @@ impl BackendInfo {
     /// What it can hold and do, for people: each with what it is about.
     #[must_use]
     pub fn in_words(&self) -> Vec<(&'static str, String)> {
-        let tags = match self.most_tags {
+        let tags = match self.tags.most {
             0 => "none".to_owned(),
             most => {
-                let stored = if self.typed_tags { "each in its type" } else { "all as text" };
-                format!("at most {most}, {stored}{}", if self.changing_tags { "; one may change" } else { "" })
+                let stored = if self.tags.typed { "each in its type" } else { "all as text" };
+                format!("at most {most}, {stored}{}", if self.tags.changing { "; one may change" } else { "" })
             }
         };
         let mut words = self.capabilities.in_words();
@@ -169,7 +179,8 @@ mod tests {
 
     #[test]
     fn more_tags_than_are_stored_are_a_misfit_that_says_so() {
-        let info = |most_tags| BackendInfo { most_tags, ..BackendInfo::new("x", "", capabilities()) };
+        let tags = |most| TagSupport { most, ..TagSupport::NONE };
+        let info = |most| BackendInfo { tags: tags(most), ..BackendInfo::new("x", "", capabilities()) };
         let signal = Signal { name: "a".into(), value_type: ValueType::F64, max_text_bytes: 0 };
         let tag = |name: &str| Tag { name: name.into(), values: TagValues::OneOf(vec!["y".into()]) };
         let tags = Tags::new(0, vec![tag("s"), tag("t")]).unwrap();
@@ -196,7 +207,7 @@ mod tests {
         let words = |most| info(most).in_words().pop();
         assert_eq!(words(0), Some(("tags of a device", "none".into())));
         assert_eq!(words(3), Some(("tags of a device", "at most 3, all as text".into())));
-        let typed = BackendInfo { typed_tags: true, changing_tags: true, ..info(3) };
+        let typed = BackendInfo { tags: TagSupport { most: 3, typed: true, changing: true }, ..info(3) };
         assert_eq!(typed.in_words().pop().unwrap().1, "at most 3, each in its type; one may change");
     }
 }

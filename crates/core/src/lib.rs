@@ -62,7 +62,7 @@ pub use counters::{Counted, Counter, CounterReader, CounterSource};
 pub use durability::{Promise, PromiseLevel, PromiseSource};
 pub use error::{Action, Applied, Cause, Error};
 pub use fill::Fill;
-pub use info::BackendInfo;
+pub use info::{BackendInfo, TagSupport};
 pub use layout::Layout;
 pub use name::{Name, NameError};
 pub use opens::Opens;
