@@ -5,8 +5,8 @@
 
 use crate::{percentile, span::Span};
 use iotbench_core::{
-    Aggregate, BucketWidth, Consecutive, Devices, Direction, Predicate, Query, SignalId, TableSpec, TagId, TagValue,
-    Tagged, Tags,
+    Aggregate, BucketWidth, Consecutive, Devices, Direction, Predicate, Query, SignalId, TableSpec, TagId, Tagged,
+    Tags, TypedTag,
 };
 use std::slice::from_ref;
 
@@ -61,9 +61,10 @@ impl<'a> Asked<'a> {
 
     /// The name of the tag and the value that they have, where these are what is asked for.
     #[must_use]
-    pub fn tagged<'t>(&self, tags: &'t Tags) -> Option<(&'t str, TagValue<'t>)> {
+    pub fn tagged<'t>(&self, tags: &'t Tags) -> Option<(&'t str, TypedTag<'t>)> {
         let Self::Tagged(tagged) = self else { return None };
-        Some((&tags.as_slice().get(usize::from(tagged.tag))?.name, tags.value(tagged.tag, tagged.choice)?))
+        let tag = tags.as_slice().get(usize::from(tagged.tag))?;
+        Some((&tag.name, tags.value(tagged.tag, tagged.choice)?.typed(tag.values.tag_type())))
     }
 
     /// Whether this device is asked for.

@@ -1,6 +1,6 @@
 //! One cell of a JSON answer, and what it is as a value of the schema's types.
 
-use iotbench_core::{Cause, Error, ReplyColumn, Value, ValueType};
+use iotbench_core::{Cause, Error, ReplyColumn, TagType, Value, ValueType};
 use serde::{Deserialize, Deserializer, de::Visitor};
 use std::{borrow::Cow, fmt};
 
@@ -28,6 +28,18 @@ impl Cell<'_> {
             Self::Integer(v) => Cell::Integer(v),
             Self::Float(v) => Cell::Float(v),
             Self::Text(v) => Cell::Text(Cow::Owned(v.into_owned())),
+        }
+    }
+
+    /// The text that stands for a tag's value of a type; `None` where there is none. A truth may be stored as 1 or 0.
+    #[must_use]
+    pub fn tag(&self, tag_type: TagType) -> Option<Cow<'_, str>> {
+        match (tag_type, self) {
+            (_, Self::Null) => None,
+            (TagType::Truth, Self::Integer(0)) => Some("false".into()),
+            (TagType::Truth, Self::Integer(1)) => Some("true".into()),
+            (_, Self::Text(text)) => Some(text.as_ref().into()),
+            (_, other) => Some(other.to_string().into()),
         }
     }
 
@@ -140,5 +152,27 @@ pub fn number(cell: &Cell<'_>) -> Result<Option<f64>, Error> {
         #[expect(clippy::cast_precision_loss, reason = "a float that is whole, or a figure, which is f64 everywhere")]
         Cell::Integer(v) => Ok(Some(*v as f64)),
         other => Err(Error::new(Cause::Protocol, format!("{other:?} stands where a number should"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_has_the_text_of_its_type_however_a_cell_holds_it() {
+        for (cell, tag_type, expected) in [
+            (Cell::Null, TagType::Integer, None),
+            (Cell::Text("true".into()), TagType::Text, Some("true")),
+            (Cell::Integer(-2), TagType::Integer, Some("-2")),
+            (Cell::Float(1500.0), TagType::Number, Some("1500")),
+            (Cell::Integer(1500), TagType::Number, Some("1500")),
+            (Cell::Float(0.1), TagType::Number, Some("0.1")),
+            (Cell::Bool(true), TagType::Truth, Some("true")),
+            (Cell::Integer(0), TagType::Truth, Some("false")),
+            (Cell::Integer(2), TagType::Truth, Some("2")),
+        ] {
+            assert_eq!(cell.tag(tag_type).as_deref(), expected, "{cell:?}");
+        }
     }
 }

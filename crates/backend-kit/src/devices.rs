@@ -4,7 +4,7 @@
 //! only what it belongs to. Whose it is, and whether it may be taken over, the marker of the table of datapoints says for both:
 //! one marker cannot contradict another, and whatever is left half-way is found by it.
 
-use iotbench_core::{Name, Tags};
+use iotbench_core::{Name, Tags, TypedTag};
 use std::{
     ops::Range,
     sync::{
@@ -40,7 +40,7 @@ impl Filled {
     }
 }
 
-/// A row for each device as SQL, `(0,'eu','r7'),(1,'us','r2')`, in texts of bounded length. No value of a tag needs quoting.
+/// A row for each device as SQL, `(0,'eu',7),(1,'us',2)`, in texts of bounded length. No value of a tag needs quoting.
 /// Whoever asks for the next has those before it stored: `filled` tells of that.
 pub fn rows(tags: &Tags, devices: u32, filled: &Filled) -> impl Iterator<Item = String> {
     let mut next = 0..devices;
@@ -52,8 +52,13 @@ pub fn rows(tags: &Tags, devices: u32, filled: &Filled) -> impl Iterator<Item = 
         {
             text.push_str(if text.is_empty() { "(" } else { ",(" });
             text.push_str(&device.to_string());
-            for (_, value) in tags.of(device) {
-                text.push_str(&format!(",'{value}'"));
+            for (tag, value) in tags.of(device) {
+                text.push_str(&match value.typed(tag.values.tag_type()) {
+                    TypedTag::Text(value) => format!(",'{value}'"),
+                    // What has an exponent is read as a double, and no exact decimal in between.
+                    TypedTag::Number(number) => format!(",{number}e0"),
+                    typed => format!(",{typed}"),
+                });
             }
             text.push(')');
         }
@@ -74,7 +79,7 @@ pub fn rows_of(tags: &Tags, devices: &Range<u32>, quoted: impl Fn(&str) -> Strin
 mod tests {
     use super::*;
     use crate::marker::of_comment;
-    use iotbench_core::{Tag, TagValues};
+    use iotbench_core::{Tag, TagType, TagValues};
 
     fn tags() -> Tags {
         let region = TagValues::OneOf(["eu", "us"].map(Into::into).to_vec());
@@ -103,6 +108,21 @@ mod tests {
         assert!((10..100).contains(&chunks), "{chunks} statements");
         assert_eq!(filled.devices(), Some(DEVICES));
         assert_eq!(rows(&tags, 0, &filled).next(), None);
+    }
+
+    #[test]
+    fn a_value_stands_there_in_its_type() {
+        let typed = |name: &str, tag_type, value: &str| {
+            let values = Box::new(TagValues::OneOf(vec![value.into()]));
+            Tag { name: name.into(), values: TagValues::Typed { tag_type, values } }
+        };
+        let tags = vec![
+            typed("floor", TagType::Integer, "-2"),
+            typed("load", TagType::Number, "0.5"),
+            typed("leased", TagType::Truth, "true"),
+        ];
+        let rows: Vec<_> = rows(&Tags::new(0, tags).unwrap(), 1, &Filled::default()).collect();
+        assert_eq!(rows, ["(0,-2,0.5e0,true)"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The datapoints that are written: hard cases by hand, and random ones from a fixed seed.
 
 use iotbench_core::{
-    Batch, Capabilities, Domain, Run, Schema, SchemaError, Signal, Tag, TagValues, Tags, Value, ValueType,
+    Batch, Capabilities, Domain, Run, Schema, SchemaError, Signal, Tag, TagType, TagValues, Tags, Value, ValueType,
 };
 
 /// The time of the first datapoint: a whole second.
@@ -139,12 +139,17 @@ pub(crate) fn ordinary(capabilities: &Capabilities) -> Result<Vec<Dataset>, Sche
 pub(crate) fn tagged(capabilities: &Capabilities) -> Result<Dataset, SchemaError> {
     let list = |values: &[&str]| values.iter().map(|&value| value.into()).collect();
     let tag = |name: &str, values| Tag { name: name.into(), values };
+    let typed = |tag_type, values| TagValues::Typed { tag_type, values: Box::new(values) };
     let lists = vec![list(&["east-1", "east-2"]), list(&["west-1"])];
     let tags = vec![
         tag("site", TagValues::OneOf(list(&["East", "West"]))),
         tag("hall", TagValues::Within { tag: 0, lists }),
         // They read as numbers.
         tag("rack", TagValues::Numbered { prefix: "1".into(), count: 3 }),
+        tag("floor", typed(TagType::Integer, TagValues::Steps { from: -3, step: 2, count: 3, decimals: 0 })),
+        // Neither is a sum of few powers of 2, and the last is whole.
+        tag("load", typed(TagType::Number, TagValues::OneOf(list(&["0.1", "-2718.281828459045", "1500"])))),
+        tag("leased", typed(TagType::Truth, TagValues::OneOf(list(&["false", "true"])))),
     ];
     let schema = schema(&[(ValueType::I64, 2)])?.with_tags(Tags::new(5, tags)?)?;
     let batches = random_batches(&schema, TAGGED_DEVICES, capabilities.time_unit.ns(), 6);

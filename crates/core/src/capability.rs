@@ -161,10 +161,18 @@ pub enum Misfit {
         got: usize,
     },
     /// More tags than it stores.
-    #[error("{backend} stores {} of a device, and these have {got}: leave some out with dataset.tags", match most {
-        0 => "no tags".to_owned(),
-        most => format!("at most {most} tags"),
-    })]
+    #[error(
+        "{backend} stores {} of a device, and these have {got}: {}",
+        match most {
+            0 => "no tags".to_owned(),
+            most => format!("at most {most} tags"),
+        },
+        if *recorded {
+            "leave out those of the recording with dataset.recorded_tags = \"leave_out\""
+        } else {
+            "leave some out with dataset.tags"
+        }
+    )]
     Tags {
         /// The backend's name.
         backend: String,
@@ -172,15 +180,19 @@ pub enum Misfit {
         most: usize,
         /// How many there are.
         got: usize,
+        /// Whether they are those of a recording.
+        recorded: bool,
     },
     /// A tag that changes, where each device has one row, or one series.
     #[error(
-        "{backend} keeps one set of tags of each device, and a device that is replaced changes one: leave the tag with `life` \
-         out of dataset.tags, or take a backend that keeps tags beside each datapoint"
+        "{backend} keeps one set of tags of each device, and a device that is replaced changes one: have none replaced with \
+         --set dataset.tags.{place}.life=0, or take a backend that keeps tags beside each datapoint"
     )]
     ChangingTags {
         /// The backend's name.
         backend: String,
+        /// The place of the tag.
+        place: usize,
     },
 }
 

@@ -1,6 +1,8 @@
 //! What is known of a kind of database before any of it is opened.
 
-use crate::{Capabilities, CounterSource, Language, Layout, Misfit, PromiseLevel, Recipe, Schema, Setting, Variant};
+use crate::{
+    Capabilities, CounterSource, Language, Layout, Misfit, PromiseLevel, Recipe, Schema, Setting, TagValues, Variant,
+};
 
 /// What is known of a kind of database before any of it is opened: facts, and nothing that has to be asked.
 #[derive(Clone, Debug)]
@@ -27,11 +29,8 @@ pub struct BackendInfo {
     pub plain_text: Option<(&'static str, &'static str)>,
     /// The most signals that layout wide holds: a column each.
     pub most_wide_signals: usize,
-    /// The most tags of a device that it stores and finds devices by; 0: none.
-    pub most_tags: usize,
-    /// Whether a tag of a device may change, as that of one that is replaced does ([`crate::TagValues::Serial`]): it is kept beside each
-    /// datapoint, and whoever reads a device finds all its series.
-    pub changing_tags: bool,
+    /// What it stores of the tags of devices.
+    pub tags: TagSupport,
     /// The language of the statements that users may write themselves; `None`: it takes none.
     pub statements: Option<Language>,
     /// Whether such a statement may change the run's table, where a profile says so ([`crate::Database::changing_reader`]).
@@ -47,6 +46,23 @@ pub struct BackendInfo {
     pub writes_by: &'static str,
     /// What its server counts of itself, and where it is read ([`crate::Database::counters`]); none: nothing.
     pub counters: &'static [CounterSource],
+}
+
+/// What a kind of database stores of the tags of devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TagSupport {
+    /// The most tags of a device that it stores and finds devices by; 0: none.
+    pub most: usize,
+    /// Whether it stores a tag of another type than text as a value of that type ([`crate::TagType`]), as which it comes back; else as text.
+    pub typed: bool,
+    /// Whether a tag of a device may change, as that of one that is replaced does ([`crate::TagValues::Serial`]): it is kept beside each
+    /// datapoint, and whoever reads a device finds all its series.
+    pub changing: bool,
+}
+
+impl TagSupport {
+    /// It stores none.
+    pub const NONE: Self = Self { most: 0, typed: false, changing: false };
 }
 
 impl BackendInfo {
@@ -65,8 +81,7 @@ impl BackendInfo {
             variants: &[],
             plain_text: None,
             most_wide_signals: usize::MAX,
-            most_tags: 0,
-            changing_tags: false,
+            tags: TagSupport::NONE,
             statements: None,
             statements_write: false,
             unlimited_answers: false,
@@ -87,12 +102,15 @@ impl BackendInfo {
         if layout == Layout::Wide && got > most {
             return Err(Misfit::Signals { backend: self.name.into(), most, got });
         }
-        let (got, most) = (schema.tags().len(), self.most_tags);
+        let (got, most) = (schema.tags().len(), self.tags.most);
         if got > most {
-            return Err(Misfit::Tags { backend: self.name.into(), most, got });
+            let mut tags = schema.tags().as_slice().iter();
+            let recorded = tags.any(|tag| matches!(tag.values, TagValues::Listed { .. }));
+            return Err(Misfit::Tags { backend: self.name.into(), most, got, recorded });
         }
-        match schema.tags().life() {
-            Some(_) if !self.changing_tags => Err(Misfit::ChangingTags { backend: self.name.into() }),
+        let changing = schema.tags().as_slice().iter().position(|tag| tag.values.life().is_some());
+        match changing {
+            Some(place) if !self.tags.changing => Err(Misfit::ChangingTags { backend: self.name.into(), place }),
             _ => Ok(()),
         }
     }
@@ -124,10 +142,12 @@ impl BackendInfo {
     /// What it can hold and do, for people: each with what it is about.
     #[must_use]
     pub fn in_words(&self) -> Vec<(&'static str, String)> {
-        let tags = match self.most_tags {
+        let tags = match self.tags.most {
             0 => "none".to_owned(),
-            most if self.changing_tags => format!("at most {most}, one of which may change"),
-            most => format!("at most {most}"),
+            most => {
+                let stored = if self.tags.typed { "each in its type" } else { "all as text" };
+                format!("at most {most}, {stored}{}", if self.tags.changing { "; one may change" } else { "" })
+            }
         };
         let mut words = self.capabilities.in_words();
         if self.most_wide_signals < usize::MAX {
@@ -141,7 +161,7 @@ impl BackendInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Signal, Tag, TagValues, Tags, ValueType, capability::tests::capabilities};
+    use crate::{Signal, Tag, Tags, ValueType, capability::tests::capabilities};
 
     #[test]
     fn what_was_met_is_told_and_compared_by_its_first_number() {
@@ -160,7 +180,8 @@ mod tests {
 
     #[test]
     fn more_tags_than_are_stored_are_a_misfit_that_says_so() {
-        let info = |most_tags| BackendInfo { most_tags, ..BackendInfo::new("x", "", capabilities()) };
+        let tags = |most| TagSupport { most, ..TagSupport::NONE };
+        let info = |most| BackendInfo { tags: tags(most), ..BackendInfo::new("x", "", capabilities()) };
         let signal = Signal { name: "a".into(), value_type: ValueType::F64, max_text_bytes: 0 };
         let tag = |name: &str| Tag { name: name.into(), values: TagValues::OneOf(vec!["y".into()]) };
         let tags = Tags::new(0, vec![tag("s"), tag("t")]).unwrap();
@@ -168,7 +189,15 @@ mod tests {
         let told = |most| info(most).fit(Layout::Wide, &schema, 1_000_000).map_err(|misfit| misfit.to_string());
         assert_eq!(told(2), Ok(()));
         assert!(told(1).unwrap_err().starts_with("x stores at most 1 tags of a device, and these have 2"));
-        assert!(told(0).unwrap_err().starts_with("x stores no tags of a device"));
+        assert_eq!(
+            told(0).unwrap_err(),
+            "x stores no tags of a device, and these have 2: leave some out with dataset.tags"
+        );
+        let values = TagValues::Listed { values: vec!["y".into()], of: vec![0] };
+        let recorded = Tags::new(0, vec![Tag { name: "s".into(), values }]).unwrap();
+        let recorded = schema.clone().with_tags(recorded).unwrap();
+        let told_of_recording = info(0).fit(Layout::Wide, &recorded, 1_000_000).unwrap_err().to_string();
+        assert!(told_of_recording.ends_with("with dataset.recorded_tags = \"leave_out\""), "{told_of_recording}");
         let narrow = BackendInfo { most_wide_signals: 0, ..info(2) };
         let told = |layout| narrow.fit(layout, &schema, 1_000_000).map_err(|misfit| misfit.to_string());
         assert_eq!(told(Layout::Narrow), Ok(()));
@@ -178,6 +207,8 @@ mod tests {
         assert_eq!(narrow.in_words().iter().rev().nth(1), Some(&("signals in layout wide", "at most 0".into())));
         let words = |most| info(most).in_words().pop();
         assert_eq!(words(0), Some(("tags of a device", "none".into())));
-        assert_eq!(words(3), Some(("tags of a device", "at most 3".into())));
+        assert_eq!(words(3), Some(("tags of a device", "at most 3, all as text".into())));
+        let typed = BackendInfo { tags: TagSupport { most: 3, typed: true, changing: true }, ..info(3) };
+        assert_eq!(typed.in_words().pop().unwrap().1, "at most 3, each in its type; one may change");
     }
 }

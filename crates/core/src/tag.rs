@@ -1,15 +1,18 @@
 //! What is known of a device and never changes: where it stands, what it is, who made it.
 
+mod check;
+mod typed;
+
+use check::check_values;
 use serde::{Deserialize, Serialize};
 use std::{fmt, num::NonZeroU32};
+pub use typed::{TagType, TypedTag};
 
 /// The place of a tag in its [`Tags`].
 pub type TagId = u16;
 
 /// The most tags of a device.
 pub const MAX_TAGS: usize = 32;
-/// The most values of a tag.
-const MAX_VALUES: usize = 10_000_000;
 /// The longest value, and the longest beginning of one, in bytes.
 const MAX_VALUE_BYTES: usize = 48;
 /// Names that records use themselves, and the word for every device.
@@ -48,16 +51,36 @@ pub enum TagValues {
         of: Vec<u32>,
     },
     /// The serial number of the unit that stands in the device's place: `prefix`, the device, `-`, and how many stood there
-    /// before it. A unit is replaced after so many datapoints, the first one of a device after a part of them.
+    /// before it. A unit is replaced after so many datapoints, the first one of a device after a part of them; none where it is so many
+    /// as 0.
     Serial {
         /// What each begins with.
         prefix: String,
-        /// Datapoints of a unit.
+        /// Datapoints of a unit; 0: it is never replaced.
         life: u32,
+    },
+    /// One of the numbers `from`, `from + step`, …, by chance, each so many units of the last of `decimals` decimal places, as in
+    /// 125 with one of them for 12.5.
+    Steps {
+        /// The least.
+        from: i64,
+        /// How far it is to the next.
+        step: i64,
+        /// How many there are.
+        count: u32,
+        /// Decimal places.
+        decimals: u8,
+    },
+    /// Values of another type than text, each as its canonical text ([`TagType`]).
+    Typed {
+        /// The type.
+        tag_type: TagType,
+        /// The values: a list of some kind, or steps.
+        values: Box<TagValues>,
     },
 }
 
-/// A tag: an attribute of each device, a text that databases index.
+/// A tag: an attribute of each device, a text or a value of another type, which databases index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tag {
@@ -141,6 +164,8 @@ enum Rest {
     Number(u32),
     /// A device, and how many units stood in its place before.
     Unit(u32, u64),
+    /// So many units of the last of so many decimal places.
+    Decimal(i64, u8),
 }
 
 impl fmt::Display for Rest {
@@ -149,11 +174,18 @@ impl fmt::Display for Rest {
             Self::Nothing => Ok(()),
             Self::Number(number) => write!(f, "{number}"),
             Self::Unit(device, unit) => write!(f, "{device}-{unit}"),
+            Self::Decimal(units, decimals) => typed::write_decimal(*units, *decimals, f),
         }
     }
 }
 
-impl TagValue<'_> {
+impl<'a> TagValue<'a> {
+    /// The same in a type; as text where it is none of that type. Allocates nothing.
+    #[must_use]
+    pub fn typed(self, tag_type: TagType) -> TypedTag<'a> {
+        typed::of(self, tag_type)
+    }
+
     /// Whether it is this text.
     #[must_use]
     pub fn is(&self, text: &str) -> bool {
@@ -201,7 +233,7 @@ impl Tags {
                 return Err(TagError::Duplicate(tag.name.clone()));
             }
             check_values(tag, before)?;
-            if tag.values.life().is_some() && before.iter().any(|earlier| earlier.values.life().is_some()) {
+            if tag.values.is_serial() && before.iter().any(|earlier| earlier.values.is_serial()) {
                 let message = "a device has one serial number: another tag before it is one".into();
                 return Err(TagError::BadValues { tag: tag.name.clone(), message });
             }
@@ -249,10 +281,10 @@ impl Tags {
             let variate = mixed(mixed(self.seed ^ u64::from(tag)) ^ u64::from(device));
             u32::try_from((u128::from(variate) * u128::from(count)) >> 64).unwrap_or(0)
         };
-        match &of.values {
+        match of.values.plain() {
             TagValues::OneOf(list) => below(counted(list.len())),
-            TagValues::Numbered { count, .. } => below(*count),
-            TagValues::Serial { .. } => 0,
+            TagValues::Numbered { count, .. } | TagValues::Steps { count, .. } => below(*count),
+            TagValues::Serial { .. } | TagValues::Typed { .. } => 0,
             TagValues::Listed { of, .. } => {
                 usize::try_from(device).ok().and_then(|device| of.get(device)).copied().unwrap_or(0)
             }
@@ -269,7 +301,7 @@ impl Tags {
     pub fn value(&self, tag: TagId, choice: u32) -> Option<TagValue<'_>> {
         let of = self.tags.get(usize::from(tag))?;
         let place = usize::try_from(choice).ok()?;
-        match &of.values {
+        match of.values.plain() {
             TagValues::OneOf(list) | TagValues::Listed { values: list, .. } => {
                 list.get(place).map(|text| TagValue { text, rest: Rest::Nothing })
             }
@@ -279,8 +311,12 @@ impl Tags {
             TagValues::Within { lists, .. } => {
                 lists.iter().flatten().nth(place).map(|text| TagValue { text, rest: Rest::Nothing })
             }
+            &TagValues::Steps { from, step, count, decimals } => {
+                let units = from.saturating_add(step.saturating_mul(choice.into()));
+                (choice < count).then_some(TagValue { text: "", rest: Rest::Decimal(units, decimals) })
+            }
             // They are no choice, and have no end.
-            TagValues::Serial { .. } => None,
+            TagValues::Serial { .. } | TagValues::Typed { .. } => None,
         }
     }
 
@@ -346,7 +382,7 @@ impl Tags {
     #[must_use]
     pub fn choice_of(&self, tag: TagId, text: &str) -> Option<u32> {
         let of = self.tags.get(usize::from(tag))?;
-        match &of.values {
+        match of.values.plain() {
             TagValues::OneOf(list) | TagValues::Listed { values: list, .. } => {
                 list.iter().position(|value| value == text).map(counted)
             }
@@ -357,23 +393,45 @@ impl Tags {
                 // Neither `+7` nor `07`.
                 (u32::to_string(&number) == digits).then_some(number)
             }
-            TagValues::Serial { .. } => None,
+            &TagValues::Steps { from, step, decimals, .. } => {
+                let above = typed::units_of(text, decimals)?.checked_sub(from)?;
+                let choice = u32::try_from(above.checked_div(step)?).ok()?;
+                self.value(tag, choice).filter(|value| value.is(text)).map(|_| choice)
+            }
+            TagValues::Serial { .. } | TagValues::Typed { .. } => None,
         }
     }
 }
 
 impl TagValues {
+    /// The type that a database with such columns stores them in.
+    #[must_use]
+    pub fn tag_type(&self) -> TagType {
+        if let Self::Typed { tag_type, .. } = self { *tag_type } else { TagType::Text }
+    }
+
+    /// The same as texts.
+    fn plain(&self) -> &Self {
+        if let Self::Typed { values, .. } = self { values } else { self }
+    }
+
     /// How many there are.
     fn count(&self) -> u32 {
-        match self {
+        match self.plain() {
             Self::OneOf(list) | Self::Listed { values: list, .. } => counted(list.len()),
-            Self::Numbered { count, .. } => *count,
+            Self::Numbered { count, .. } | Self::Steps { count, .. } => *count,
             Self::Within { lists, .. } => counted(lists.iter().map(Vec::len).sum()),
-            Self::Serial { .. } => 0,
+            Self::Serial { .. } | Self::Typed { .. } => 0,
         }
     }
 
-    /// Datapoints of a unit, of a serial number.
+    /// Whether they are serial numbers, by which nobody is asked for.
+    #[must_use]
+    pub fn is_serial(&self) -> bool {
+        matches!(self, Self::Serial { .. })
+    }
+
+    /// Datapoints of a unit, of a serial number of units that are replaced.
     #[must_use]
     pub fn life(&self) -> Option<NonZeroU32> {
         if let Self::Serial { life, .. } = self { NonZeroU32::new(*life) } else { None }
@@ -391,56 +449,6 @@ fn mixed(number: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
-}
-
-fn check_values(tag: &Tag, before: &[Tag]) -> Result<(), TagError> {
-    let wrong = |message: String| Err(TagError::BadValues { tag: tag.name.clone(), message });
-    let mut texts: Vec<&String> = match &tag.values {
-        TagValues::OneOf(list) => list.iter().collect(),
-        TagValues::Listed { values, of } => {
-            if of.iter().any(|&choice| choice >= counted(values.len())) {
-                return wrong("a device has a value that is none of its list".into());
-            }
-            values.iter().collect()
-        }
-        TagValues::Numbered { prefix, .. } | TagValues::Serial { prefix, .. } => vec![prefix],
-        TagValues::Within { tag: outer, lists } => {
-            let Some(outer) = before.get(usize::from(*outer)) else {
-                return wrong("it is within a tag that does not stand before it".into());
-            };
-            let (has, needs) = (lists.len(), outer.values.count());
-            if counted(has) != needs {
-                return wrong(format!("it has {has} lists, and {} has {needs} values: write one for each", outer.name));
-            }
-            if lists.iter().any(Vec::is_empty) {
-                return wrong("one of its lists is empty".into());
-            }
-            lists.iter().flatten().collect()
-        }
-    };
-    let count = usize::try_from(tag.values.count()).unwrap_or(usize::MAX);
-    if let TagValues::Serial { life, .. } = tag.values {
-        if life == 0 {
-            return wrong("a life of 0 datapoints is none: write 1 or more".into());
-        }
-    } else if count == 0 || count > MAX_VALUES {
-        return wrong(format!("it has {count} values: write 1 to {MAX_VALUES}"));
-    }
-    let is_numbered = matches!(tag.values, TagValues::Numbered { .. } | TagValues::Serial { .. });
-    if let Some(value) = texts.iter().find(|text| !(is_value(text) || is_numbered && text.is_empty())) {
-        return Err(TagError::BadValue { tag: tag.name.clone(), value: (*value).clone() });
-    }
-    texts.sort_unstable();
-    match texts.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => wrong(format!("{:?} stands there twice", pair[0])),
-        None => Ok(()),
-    }
-}
-
-/// Whether every database takes it as it is, in a line, an address and a statement.
-fn is_value(text: &str) -> bool {
-    (1..=MAX_VALUE_BYTES).contains(&text.len())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
 }
 
 impl TryFrom<WrittenTags> for Tags {

@@ -1,7 +1,7 @@
 //! Line protocol: `measurement,tag=value field=value time`, a line a point.
 
 use super::names::{DEVICE, device_digits};
-use iotbench_core::{Column, Run, TableSpec};
+use iotbench_core::{Column, Run, TableSpec, TagType, TypedTag};
 use std::io::Write;
 
 /// Lines under construction, in buffers that are kept when they are emptied.
@@ -30,7 +30,8 @@ impl Lines {
 }
 
 /// Appends `measurement`, the device where the table has several, and its tags as they are at its first datapoint of a run.
-pub fn push_series(out: &mut Vec<u8>, table: &TableSpec, Run { device, first, .. }: Run) {
+/// Those of another type than text are left to [`push_typed_tags`] where they are fields.
+pub fn push_series(out: &mut Vec<u8>, table: &TableSpec, Run { device, first, .. }: Run, has_typed_fields: bool) {
     out.extend_from_slice(table.name.as_str().as_bytes());
     if table.has_device_column() {
         let width = device_digits(table);
@@ -38,10 +39,31 @@ pub fn push_series(out: &mut Vec<u8>, table: &TableSpec, Run { device, first, ..
         let _ = write!(out, ",{DEVICE}={device:0width$}");
     }
     for (tag, value) in table.schema.tags().at(device, first) {
+        if has_typed_fields && tag.values.tag_type() != TagType::Text {
+            continue;
+        }
         out.push(b',');
         out.extend_from_slice(tag.name.as_bytes());
         out.push(b'=');
         value.push(out);
+    }
+}
+
+/// Appends the tags of another type than text, as they are at the first datapoint of a run, as fields behind others.
+pub fn push_typed_tags(out: &mut Vec<u8>, table: &TableSpec, Run { device, first, .. }: Run) {
+    for (tag, value) in table.schema.tags().at(device, first) {
+        let typed = value.typed(tag.values.tag_type());
+        if !matches!(typed, TypedTag::Text(_)) {
+            out.push(b',');
+            out.extend_from_slice(tag.name.as_bytes());
+            out.push(b'=');
+        }
+        match typed {
+            TypedTag::Text(_) => {}
+            TypedTag::Integer(whole) => push_integer(out, whole),
+            TypedTag::Number(number) => push_float(out, number),
+            TypedTag::Truth(truth) => out.push(if truth { b't' } else { b'f' }),
+        }
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Dialect {
     pub refuse_values: fn(&Batch) -> Result<(), Error>,
     /// Whether a text that goes over several lines has a backslash before each end of a line.
     pub escapes_newlines: bool,
+    /// Whether a tag of another type than text is a field, which has that type, and no tag.
+    pub has_typed_fields: bool,
 }
 
 /// The lines of one batch after the other.
@@ -95,13 +97,16 @@ impl EncodeBody for Encoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_core::{Applied, Marker, Name, Run, Schema, Signal, Tag, TagValues, Tags, TimeUnit, Value, ValueType};
+    use iotbench_core::{
+        Applied, Marker, Name, Run, Schema, Signal, Tag, TagType, TagValues, Tags, TimeUnit, Value, ValueType,
+    };
 
     const ALL_NS: Dialect = Dialect {
         product: "x",
         times: TimeRule { unit: TimeUnit::Ns, earliest_ns: i64::MIN + 2, latest_ns: i64::MAX - 1 },
         refuse_values: |_| Ok(()),
         escapes_newlines: false,
+        has_typed_fields: false,
     };
     const MS: Dialect =
         Dialect { times: TimeRule { unit: TimeUnit::Ms, earliest_ns: 0, latest_ns: i64::MAX }, ..ALL_NS };
@@ -145,6 +150,34 @@ mod tests {
         let mut encoder = Encoder::new(ALL_NS, Arc::clone(&table)).unwrap();
         let lines = encoder.encode(&batch(&table, points)).unwrap();
         (String::from_utf8(lines.bytes.clone()).unwrap(), lines.ends.len())
+    }
+
+    #[test]
+    fn tags_of_a_type_are_tags_or_fields_of_it() {
+        let typed = |name: &str, tag_type, value: &str| {
+            let values = Box::new(TagValues::OneOf(vec![value.into()]));
+            Tag { name: name.into(), values: TagValues::Typed { tag_type, values } }
+        };
+        let tags = vec![
+            typed("floor", TagType::Integer, "-2"),
+            typed("load", TagType::Number, "1500"),
+            Tag { name: "site".into(), values: TagValues::OneOf(vec!["east".into()]) },
+            typed("leased", TagType::Truth, "true"),
+        ];
+        let of = |layout, has_typed_fields| {
+            let mut table = TableSpec::clone(&table(layout, 1));
+            table.schema = table.schema.with_tags(Tags::new(1, tags.clone()).unwrap()).unwrap();
+            let batch = batch(&table, &[(0, 5)]);
+            let mut encoder = Encoder::new(Dialect { has_typed_fields, ..ALL_NS }, Arc::new(table)).unwrap();
+            String::from_utf8(encoder.encode(&batch).unwrap().bytes.clone()).unwrap()
+        };
+        let narrow = of(Layout::Narrow, false);
+        let first = narrow.lines().next();
+        assert_eq!(first, Some("t,floor=-2,load=1500,site=east,leased=true,signal=a v=7i 5"));
+        let fields = ",floor=-2i,load=1500.0,leased=t 5\n";
+        assert_eq!(of(Layout::Wide, true), format!("t,site=east a=0.5,b=-1i,c=\"x\ny\"{fields}"));
+        let values = ["a", "b"].map(|signal| format!("t,site=east,signal={signal} v=7i{fields}"));
+        assert_eq!(of(Layout::Narrow, true), values.concat());
     }
 
     #[test]

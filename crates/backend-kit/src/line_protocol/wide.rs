@@ -2,7 +2,7 @@
 
 use super::{
     Dialect, Encode,
-    lines::{Lines, push_series, push_value},
+    lines::{Lines, push_series, push_typed_tags, push_value},
 };
 use iotbench_core::{Batch, TableSpec};
 use std::sync::Arc;
@@ -14,6 +14,8 @@ pub struct WideLines {
     keys: Vec<Vec<u8>>,
     /// What every line of a device begins with.
     start: Vec<u8>,
+    /// What stands behind its values: the tags that are fields.
+    typed_tags: Vec<u8>,
 }
 
 impl WideLines {
@@ -24,7 +26,7 @@ impl WideLines {
             format!("{comma}{}=", signal.name).into_bytes()
         });
         let keys = keys.collect();
-        Self { table, keys, start: Vec::new() }
+        Self { table, keys, start: Vec::new(), typed_tags: Vec::new() }
     }
 }
 
@@ -33,7 +35,11 @@ impl Encode for WideLines {
         let mut digits = itoa::Buffer::new();
         for run_rows in batch.tagged_rows(self.table.schema.tags()) {
             self.start.clear();
-            push_series(&mut self.start, &self.table, run_rows.run);
+            push_series(&mut self.start, &self.table, run_rows.run, dialect.has_typed_fields);
+            self.typed_tags.clear();
+            if dialect.has_typed_fields {
+                push_typed_tags(&mut self.typed_tags, &self.table, run_rows.run);
+            }
             self.start.push(b' ');
             for row in run_rows.rows {
                 lines.bytes.extend_from_slice(&self.start);
@@ -41,6 +47,7 @@ impl Encode for WideLines {
                     lines.bytes.extend_from_slice(key);
                     push_value(&mut lines.bytes, column, row, dialect.escapes_newlines);
                 }
+                lines.bytes.extend_from_slice(&self.typed_tags);
                 lines.end(digits.format(dialect.times.in_unit(batch.timestamps_ns()[row])));
             }
         }

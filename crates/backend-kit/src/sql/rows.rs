@@ -7,6 +7,7 @@ use crate::{
     figures::{Collected, Group, Streamed},
     gather::{Gather, Take},
     grouped_by::place_of,
+    total::known,
 };
 use iotbench_core::{
     Aggregate, ComputedBy, Counts, Error, Layout, Reply, SignalId, Sink, TableSpec, TagId, TakeTags, ValueType,
@@ -266,7 +267,9 @@ impl<C: AskRows> SqlRows<'_, C> {
     ) -> Result<Reply, Error> {
         let (mut figures, table) = (Collected::default(), self.table);
         let (signals, many) = (asked.0.len(), asked.0.len() * asked.1.len());
-        let value_of = |value: &Cell<'_>| place_of(table.schema.tags(), tag, value.text());
+        let tags = table.schema.tags();
+        let tag_type = known(tags, tag)?.values.tag_type();
+        let value_of = |value: &Cell<'_>| place_of(tags, tag, value.tag(tag_type).as_deref());
         let note = |row: &[Cell<'_>]| {
             take_figures::<C>(row, table, asked, &value_of, &mut |group, aggregate, signal, figure| {
                 figures.set(group, aggregate * signals + signal, many, figure);
@@ -282,8 +285,12 @@ impl<C: AskRows> SqlRows<'_, C> {
     /// # Errors
     /// As [`Self::points`].
     pub async fn tags(&mut self, sql: &str, take: &mut TakeTags<'_>) -> Result<(), Error> {
+        let types: Vec<_> = self.table.schema.tags().as_slice().iter().map(|tag| tag.values.tag_type()).collect();
         let hand_over = |row: &[Cell<'_>]| match row {
-            [device, tags @ ..] => take(device_of::<C>(device)?, &tags.iter().map(Cell::text).collect::<Vec<_>>()),
+            [device, tags @ ..] => {
+                let values: Vec<_> = tags.iter().zip(&types).map(|(cell, &tag_type)| cell.tag(tag_type)).collect();
+                take(device_of::<C>(device)?, &values.iter().map(Option::as_deref).collect::<Vec<_>>())
+            }
             [] => Err(C::improper(&"a row without cells")),
         };
         self.client.ask(sql, hand_over).await.map(drop)

@@ -5,7 +5,7 @@ use iotbench_backend_kit::refuse::refuse;
 use iotbench_core::{
     Acknowledged, Acknowledgement, Backend, BackendInfo, Batch, Capabilities, ComputedBy, Counts, Database, Domain,
     Duplicates, Error, Layout, MAX_TAGS, OpenRequest, Promise, PromiseLevel, PromiseSource, Query, Reader, Reply,
-    ServerFacts, Setting, SettingError, Sink, TableSpec, TimeUnit, Writer,
+    ServerFacts, Setting, SettingError, Sink, TableSpec, TagSupport, TimeUnit, Writer,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -35,8 +35,7 @@ struct Config {}
 
 static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
-    most_tags: MAX_TAGS,
-    changing_tags: true,
+    tags: TagSupport { most: MAX_TAGS, changing: true, ..TagSupport::NONE },
     ..BackendInfo::new("blackhole", "acknowledges at once and keeps nothing: prices the tool itself", CAPABILITIES)
 };
 

@@ -17,7 +17,7 @@ use config::{Config, SETTINGS};
 use database::ClickHouseDatabase;
 use iotbench_core::{
     Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout, MAX_TAGS,
-    OpenRequest, PromiseLevel, SettingError, TimeUnit,
+    OpenRequest, PromiseLevel, SettingError, TagSupport, TimeUnit,
 };
 use marker::FLAG;
 use std::sync::Arc;
@@ -45,8 +45,7 @@ static INFO: BackendInfo = BackendInfo {
     default_port: Some(config::KNOWN.port),
     promise: PromiseLevel::ProcessCrash,
     recipe: Some(&recipe::RECIPE),
-    most_tags: MAX_TAGS,
-    changing_tags: true,
+    tags: TagSupport { most: MAX_TAGS, typed: true, changing: true },
     met: &["18.16.1"],
     writes_by: "RowBinary over HTTP",
     statements: Some(Language::Sql),

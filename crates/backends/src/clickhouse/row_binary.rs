@@ -2,7 +2,7 @@
 //! length. Source: <https://clickhouse.com/docs/en/interfaces/formats#rowbinary>.
 
 use iotbench_backend_kit::{http::writer::EncodeBody, refuse::refuse};
-use iotbench_core::{Batch, Column, Error, Layout, Run, RunRows, SignalId, TableSpec};
+use iotbench_core::{Batch, Column, Error, Layout, Run, RunRows, SignalId, TableSpec, TypedTag};
 use std::sync::Arc;
 
 /// The rows of one batch after the other; nothing is allocated per datapoint once the buffers have their size.
@@ -25,10 +25,17 @@ impl RowBinary {
         if self.table.has_device_column() {
             self.device.extend_from_slice(&device.to_le_bytes());
         }
-        for (_, value) in self.table.schema.tags().at(device, first) {
-            self.value.clear();
-            value.push(&mut self.value);
-            push_text(&mut self.device, &self.value);
+        for (tag, value) in self.table.schema.tags().at(device, first) {
+            match value.typed(tag.values.tag_type()) {
+                TypedTag::Text(value) => {
+                    self.value.clear();
+                    value.push(&mut self.value);
+                    push_text(&mut self.device, &self.value);
+                }
+                TypedTag::Integer(value) => self.device.extend_from_slice(&value.to_le_bytes()),
+                TypedTag::Number(value) => self.device.extend_from_slice(&value.to_le_bytes()),
+                TypedTag::Truth(value) => self.device.push(value.into()),
+            }
         }
     }
 
@@ -97,7 +104,7 @@ fn push_text(out: &mut Vec<u8>, text: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::with_tags::with_tags;
+    use crate::with_tags::{with_tags, with_typed_tags};
     use iotbench_core::{Marker, Name, Schema, Signal, Value, ValueType};
 
     fn table(layout: Layout, devices: u32) -> TableSpec {
@@ -145,6 +152,14 @@ mod tests {
         let (_, tagged) = rows(with_tags(table(Layout::Wide, 2)), 1, "xy");
         assert!(tagged.starts_with(&[&TIME[..], &[1, 0, 0, 0]].concat()) && tagged.ends_with(&values));
         assert_eq!(usize::from(tagged[12]), tagged.len() - 13 - values.len(), "a tag has its length before it");
+    }
+
+    #[test]
+    fn a_tag_of_a_type_stands_there_as_it() {
+        let (_, bytes) = rows(with_typed_tags(table(Layout::Wide, 2)), 1, "xy");
+        let floor = (-2_i64).to_le_bytes();
+        let expected = [&[4][..], b"east", &floor, &0.5_f64.to_le_bytes(), &[1]].concat();
+        assert_eq!(bytes[12..12 + expected.len()], expected);
     }
 
     #[test]

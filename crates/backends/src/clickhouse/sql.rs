@@ -6,7 +6,9 @@ use iotbench_backend_kit::{
     marker::comment,
     span::Span,
 };
-use iotbench_core::{Aggregate, BucketWidth, Layout, Predicate, SignalId, TableSpec, TagId, ValueType};
+use iotbench_core::{
+    Aggregate, BucketWidth, Layout, Predicate, SignalId, TableSpec, TagId, TagType, TypedTag, ValueType,
+};
 
 /// The columns that are not signals or tags.
 const TIME: &str = "ts";
@@ -36,11 +38,32 @@ fn float(number: f64) -> String {
     format!("reinterpretAsFloat64(unhex('{bytes}'))")
 }
 
+/// The column of a tag. Old servers have no truths: they are 0 and 1.
+fn tag_word(tag_type: TagType) -> &'static str {
+    match tag_type {
+        TagType::Text => "String",
+        TagType::Integer => "Int64",
+        TagType::Number => "Float64",
+        TagType::Truth => "UInt8",
+    }
+}
+
+/// A value of a tag in a condition.
+fn tag_value(value: TypedTag<'_>) -> String {
+    match value {
+        TypedTag::Text(value) => text(&value.to_string()),
+        TypedTag::Integer(value) => value.to_string(),
+        TypedTag::Number(value) => float(value),
+        TypedTag::Truth(value) => u8::from(value).to_string(),
+    }
+}
+
 /// The statement that creates the table, which carries our marker in a column that is stored nowhere.
 pub(crate) fn create_table(table: &TableSpec, partition_by: Partition) -> String {
     let mut columns = vec![format!("{TIME} Int64")];
     columns.extend(table.has_device_column().then(|| format!("{DEVICE} UInt32")));
-    columns.extend(table.schema.tags().as_slice().iter().map(|tag| format!("{} String", quoted(&tag.name))));
+    let tags = table.schema.tags().as_slice().iter();
+    columns.extend(tags.map(|tag| format!("{} {}", quoted(&tag.name), tag_word(tag.values.tag_type()))));
     let signals = table.schema.signals();
     let mut key: Vec<&str> = Vec::new();
     key.extend(table.has_device_column().then_some(DEVICE));
@@ -112,7 +135,7 @@ impl<'a> Select<'a> {
         let mut conditions = Vec::new();
         let devices = devices.in_table(table)?;
         if let Some((name, value)) = devices.tagged(table.schema.tags()) {
-            conditions.push(format!("{} = {}", quoted(name), text(&value.to_string())));
+            conditions.push(format!("{} = {}", quoted(name), tag_value(value)));
         } else if let Some(list) = devices.list() {
             let list: Vec<_> = list.iter().map(ToString::to_string).collect();
             conditions.push(format!("{DEVICE} IN ({})", list.join(", ")));
@@ -396,7 +419,7 @@ pub(crate) fn signal_name(table: &TableSpec, signal: SignalId) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::with_tags::{in_the_west, with_tags};
+    use crate::with_tags::{by_value_of, in_the_west, with_tags, with_typed_tags};
     use iotbench_core::{Marker, Name, Percentile, Schema, Signal};
 
     fn table(layout: Layout, devices: u32) -> TableSpec {
@@ -487,6 +510,20 @@ mod tests {
             ") WHERE iotbench_f > reinterpretAsFloat64(unhex('000000000000f83f')) GROUP BY iotbench_d, iotbench_s \
              HAVING count() >= 3 ORDER BY iotbench_d"
         ));
+    }
+
+    #[test]
+    fn a_tag_of_a_type_is_a_column_of_it_and_found_by_such_a_value() {
+        let table = with_typed_tags(table(Layout::Wide, 2));
+        let created = create_table(&table, Partition::None);
+        assert!(created.contains("`site` String, `floor` Int64, `load` Float64, `leased` UInt8, `a`"), "{created}");
+        let conditions = [1, 2, 3].map(|tag| {
+            let tagged = by_value_of(tag);
+            let sql = of(&table, Asked::Tagged(&tagged), Span::ALL).tags();
+            sql.split_once(" WHERE ").map(|(_, condition)| condition.to_owned())
+        });
+        let expected = ["`floor` = -2", "`load` = reinterpretAsFloat64(unhex('000000000000e03f'))", "`leased` = 1"];
+        assert_eq!(conditions, expected.map(|condition| Some(condition.to_owned())));
     }
 
     #[test]

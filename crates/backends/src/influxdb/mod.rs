@@ -25,7 +25,7 @@ use config::{Config, SETTINGS, Transport};
 use database::InfluxDatabase;
 use iotbench_core::{
     Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Language, Layout,
-    MAX_TAGS, OpenRequest, Opens, PromiseLevel, SettingError, Settings, Target, TimeUnit,
+    MAX_TAGS, OpenRequest, Opens, PromiseLevel, SettingError, Settings, TagSupport, Target, TimeUnit,
 };
 use marker::MARKER;
 use std::sync::Arc;
@@ -54,8 +54,7 @@ static INFO: BackendInfo = BackendInfo {
     counters: counters::SOURCES,
     promise: PromiseLevel::OsCrash,
     recipe: Some(&recipe::RECIPE),
-    most_tags: MAX_TAGS,
-    changing_tags: true,
+    tags: TagSupport { most: MAX_TAGS, changing: true, ..TagSupport::NONE },
     met: &["1.6.7"],
     writes_by: "line protocol over HTTP, over UDP",
     statements: Some(Language::InfluxQl),

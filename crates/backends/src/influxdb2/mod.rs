@@ -17,7 +17,7 @@ use config::{Config, SETTINGS};
 use database::Influx2Database;
 use iotbench_core::{
     Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS, OpenRequest,
-    PromiseLevel, SettingError, TimeUnit,
+    PromiseLevel, SettingError, TagSupport, TimeUnit,
 };
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ static INFO: BackendInfo = BackendInfo {
     default_port: Some(config::KNOWN.port),
     promise: PromiseLevel::OsCrash,
     recipe: Some(&recipe::RECIPE),
-    most_tags: MAX_TAGS,
+    tags: TagSupport { most: MAX_TAGS, ..TagSupport::NONE },
     writes_by: "line protocol over HTTP",
     ..BackendInfo::new("influxdb2", "InfluxDB 2.x: line protocol over HTTP, read by InfluxQL or Flux", CAPABILITIES)
 };

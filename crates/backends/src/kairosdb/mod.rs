@@ -18,7 +18,7 @@ use config::{Config, SETTINGS, Store, Transport};
 use database::KairosDatabase;
 use iotbench_core::{
     Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS, OpenRequest,
-    Opens, Recipe, SettingError, Settings, Target, TimeUnit, ValueType,
+    Opens, Recipe, SettingError, Settings, TagSupport, Target, TimeUnit, ValueType,
 };
 use std::sync::Arc;
 
@@ -49,8 +49,7 @@ static INFO: BackendInfo = BackendInfo {
     default_port: Some(config::KNOWN.port),
     recipe: Some(&recipe::ON_H2),
     variants: &recipe::VARIANTS,
-    most_tags: MAX_TAGS,
-    changing_tags: true,
+    tags: TagSupport { most: MAX_TAGS, changing: true, ..TagSupport::NONE },
     met: &["1.3.0"],
     writes_by: "JSON over HTTP, lines over TCP (telnet)",
     ..BackendInfo::new("kairosdb", "KairosDB 1.x on H2 or Cassandra: JSON over HTTP, or lines over TCP", CAPABILITIES)

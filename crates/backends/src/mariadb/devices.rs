@@ -9,8 +9,8 @@ use super::{
 };
 use futures_util::TryStreamExt;
 use iotbench_backend_kit::devices::{Filled, mark, name, rows, rows_of};
-use iotbench_core::{Error, Name, TableSpec, TakeTags};
-use sqlx::{MySqlConnection, Row};
+use iotbench_core::{Error, Name, TableSpec, TagType, TakeTags};
+use sqlx::{MySqlConnection, Row, mysql::MySqlRow};
 use std::ops::Range;
 
 /// The longest value of a tag: 48 bytes and a number.
@@ -29,10 +29,31 @@ pub(crate) fn qualified(database: &str, table: &Name) -> String {
     format!("{}.{}", quoted(database), quoted(&name(table)))
 }
 
+fn type_word(tag_type: TagType) -> String {
+    match tag_type {
+        TagType::Text => format!("VARCHAR({MAX_VALUE_CHARS})"),
+        TagType::Integer => "BIGINT".into(),
+        TagType::Number => "DOUBLE".into(),
+        TagType::Truth => "BOOLEAN".into(),
+    }
+}
+
+/// The text that stands for the value of a tag in a column. A text that is told apart byte by byte comes as bytes.
+fn value_at(row: &MySqlRow, column: usize, tag_type: TagType) -> Result<Option<String>, Error> {
+    let value = match tag_type {
+        TagType::Text => return text_at(row, column),
+        TagType::Integer => row.try_get::<Option<i64>, _>(column).map(|value| value.map(|v| v.to_string())),
+        TagType::Number => row.try_get::<Option<f64>, _>(column).map(|value| value.map(|v| v.to_string())),
+        TagType::Truth => row.try_get::<Option<bool>, _>(column).map(|value| value.map(|v| v.to_string())),
+    };
+    value.map_err(|e| classify(&e))
+}
+
 /// The statement that creates it with its mark and its indexes. Values are told apart byte by byte.
 pub(crate) fn create_sql(database: &str, table: &TableSpec, config: &Config) -> String {
     let tags = || table.schema.tags().as_slice().iter().map(|tag| quoted(&tag.name));
-    let columns = tags().map(|tag| format!(", {tag} VARCHAR({MAX_VALUE_CHARS}) NOT NULL"));
+    let types = table.schema.tags().as_slice().iter().map(|tag| type_word(tag.values.tag_type()));
+    let columns = tags().zip(types).map(|(tag, type_word)| format!(", {tag} {type_word} NOT NULL"));
     let indexes = tags().map(|tag| format!(", KEY ({tag})"));
     format!(
         "CREATE TABLE {} (`device` INT UNSIGNED NOT NULL PRIMARY KEY{}) ENGINE={} DEFAULT CHARACTER SET utf8mb4 \
@@ -72,9 +93,9 @@ pub(crate) async fn read(
     let mut rows = sqlx::query(&sql).fetch(connection);
     while let Some(row) = rows.try_next().await.map_err(|e| classify(&e))? {
         let device = row.try_get(0).map_err(|e| classify(&e))?;
-        // A text that is told apart byte by byte comes as bytes.
-        let values =
-            (1..=table.schema.tags().len()).map(|place| text_at(&row, place)).collect::<Result<Vec<_>, _>>()?;
+        let tags = table.schema.tags().as_slice().iter().zip(1..);
+        let values = tags.map(|(tag, column)| value_at(&row, column, tag.values.tag_type()));
+        let values = values.collect::<Result<Vec<_>, _>>()?;
         take(device, &values.iter().map(Option::as_deref).collect::<Vec<_>>())?;
     }
     Ok(())
@@ -122,20 +143,33 @@ pub(crate) fn with_value_sql(database: &str, table: &TableSpec, tag: &str) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::with_tags::with_typed_tags;
     use iotbench_core::{Layout, Marker, Schema, Signal, Tag, TagValues, Tags, ValueType};
 
     #[test]
-    fn each_tag_is_a_column_with_an_index_and_found_by_its_value() {
+    fn a_tag_of_a_type_is_a_column_of_it() {
+        let created = create_sql("d", &with_typed_tags(table()), &Config::default());
+        let columns = "`site` VARCHAR(64) NOT NULL, `floor` BIGINT NOT NULL, `load` DOUBLE NOT NULL, \
+                       `leased` BOOLEAN NOT NULL, KEY (`site`)";
+        assert!(created.contains(columns), "{created}");
+    }
+
+    fn table() -> TableSpec {
         let signal = Signal { name: "a".into(), value_type: ValueType::F32, max_text_bytes: 0 };
         let tag = |name: &str| Tag { name: name.into(), values: TagValues::OneOf(vec!["x".into()]) };
         let tags = Tags::new(0, vec![tag("site"), tag("order")]).unwrap();
-        let table = TableSpec {
+        TableSpec {
             name: Name::new("t").unwrap(),
             layout: Layout::Wide,
             schema: Schema::new(vec![signal]).unwrap().with_tags(tags).unwrap(),
             devices: 3,
             marker: Marker { run_id: "r".into(), fingerprint: "f".into() },
-        };
+        }
+    }
+
+    #[test]
+    fn each_tag_is_a_column_with_an_index_and_found_by_its_value() {
+        let table = table();
         assert_eq!(
             create_sql("d", &table, &Config::default()),
             "CREATE TABLE `d`.`t_devices` (`device` INT UNSIGNED NOT NULL PRIMARY KEY, `site` VARCHAR(64) NOT NULL, \

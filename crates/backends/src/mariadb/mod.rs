@@ -24,7 +24,7 @@ use config::{Config, SETTINGS};
 use database::MariaDbDatabase;
 use iotbench_core::{
     Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout, MAX_TAGS,
-    OpenRequest, PromiseLevel, SettingError, TimeUnit, ValueType,
+    OpenRequest, PromiseLevel, SettingError, TagSupport, TimeUnit, ValueType,
 };
 pub use mysql::MySql;
 use server::Server;
@@ -67,7 +67,7 @@ const INFO: BackendInfo = BackendInfo {
     plain_text: Some(("sslmode", "disable")),
     unlimited_answers: true,
     most_wide_signals: MOST_COLUMNS,
-    most_tags: MAX_TAGS,
+    tags: TagSupport { most: MAX_TAGS, typed: true, ..TagSupport::NONE },
     met: &["10.11.19"],
     writes_by: "prepared INSERT of many rows",
     statements: Some(Language::Sql),

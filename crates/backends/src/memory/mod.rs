@@ -8,7 +8,7 @@ mod store;
 use database::MemoryDatabase;
 use iotbench_core::{
     Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS, OpenRequest,
-    Setting, SettingError, TimeUnit,
+    Setting, SettingError, TagSupport, TimeUnit,
 };
 use std::sync::Arc;
 
@@ -38,8 +38,7 @@ struct Config {}
 
 static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
-    most_tags: MAX_TAGS,
-    changing_tags: true,
+    tags: TagSupport { most: MAX_TAGS, changing: true, ..TagSupport::NONE },
     ..BackendInfo::new("memory", "a vector in memory, read by plain code: the oracle of the tests", CAPABILITIES)
 };
 

@@ -29,7 +29,7 @@ use config::{Config, SETTINGS};
 use database::MongoDatabase;
 use iotbench_core::{
     Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Language, Layout,
-    MAX_TAGS, OpenRequest, Opens, Recipe, SettingError, Settings, Statement, TableSpec, Target, TimeUnit,
+    MAX_TAGS, OpenRequest, Opens, Recipe, SettingError, Settings, Statement, TableSpec, TagSupport, Target, TimeUnit,
 };
 use layout::Table;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ static INFO: BackendInfo = BackendInfo {
     variants: &recipe::VARIANTS,
     plain_text: Some(("tls", "false")),
     unlimited_answers: true,
-    most_tags: MAX_TAGS,
+    tags: TagSupport { most: MAX_TAGS, typed: true, ..TagSupport::NONE },
     statements: Some(Language::Commands),
     statements_write: true,
     met: &["6.0.5"],

@@ -9,14 +9,35 @@ use super::{
 };
 use futures_util::TryStreamExt;
 use iotbench_backend_kit::devices::{mark, name, rows, rows_of};
-use iotbench_core::{Cause, Error, Name, TakeTags};
-use sqlx::{Executor, PgConnection, Row};
-use std::ops::Range;
+use iotbench_core::{Cause, Error, Name, Tag, TagType, TakeTags};
+use sqlx::{Executor, PgConnection, Row, postgres::PgRow};
+use std::{borrow::Cow, ops::Range};
+
+fn type_word(tag_type: TagType) -> &'static str {
+    match tag_type {
+        TagType::Text => "text",
+        TagType::Integer => "bigint",
+        TagType::Number => "double precision",
+        TagType::Truth => "boolean",
+    }
+}
+
+/// The text that stands for the value of a tag in a column.
+pub(crate) fn value_at(row: &PgRow, column: usize, tag_type: TagType) -> Result<Option<Cow<'_, str>>, Error> {
+    let value = match tag_type {
+        TagType::Text => row.try_get::<Option<&str>, _>(column).map(|text| text.map(Cow::Borrowed)),
+        TagType::Integer => row.try_get::<Option<i64>, _>(column).map(|value| value.map(|v| v.to_string().into())),
+        TagType::Number => row.try_get::<Option<f64>, _>(column).map(|value| value.map(|v| v.to_string().into())),
+        TagType::Truth => row.try_get::<Option<bool>, _>(column).map(|value| value.map(|v| v.to_string().into())),
+    };
+    value.map_err(|e| classify(&e))
+}
 
 /// The statement that creates it, and those that mark it and lay it where the rows of datapoints are.
 fn create_sql(table: &Table) -> Vec<String> {
     let tags = table.spec.schema.tags().as_slice().iter();
-    let columns: String = tags.map(|tag| format!(", {} text NOT NULL", quoted(&tag.name))).collect();
+    let column = |tag: &Tag| format!(", {} {} NOT NULL", quoted(&tag.name), type_word(tag.values.tag_type()));
+    let columns: String = tags.map(column).collect();
     let (devices, mark) = (&table.devices, literal(&mark(&table.spec.name)));
     let mut statements = vec![
         format!("CREATE TABLE {devices} (device integer PRIMARY KEY{columns})"),
@@ -83,8 +104,9 @@ pub(crate) async fn read(
     while let Some(row) = rows.try_next().await.map_err(|e| classify(&e))? {
         let device: i32 = row.try_get(0).map_err(|e| classify(&e))?;
         let device = u32::try_from(device).map_err(|_| Error::new(Cause::Protocol, "a stored device is below 0"))?;
-        let values: Result<Vec<Option<&str>>, _> = (1..=tags.len()).map(|place| row.try_get(place)).collect();
-        take(device, &values.map_err(|e| classify(&e))?)?;
+        let values = tags.as_slice().iter().zip(1..).map(|(tag, at)| value_at(&row, at, tag.values.tag_type()));
+        let values = values.collect::<Result<Vec<_>, _>>()?;
+        take(device, &values.iter().map(Option::as_deref).collect::<Vec<_>>())?;
     }
     Ok(())
 }
@@ -96,8 +118,18 @@ async fn run(connection: &mut PgConnection, statement: &str) -> Result<(), Error
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::postgres::layout::tests::tagged;
+    use crate::{postgres::layout::tests::tagged, with_tags::with_typed_tags};
     use iotbench_core::Layout;
+
+    #[test]
+    fn a_tag_of_a_type_is_a_column_of_it() {
+        let mut table = tagged(Layout::Wide, 3, "{}");
+        table.spec = with_typed_tags(table.spec);
+        let created = create_sql(&table).swap_remove(0);
+        let columns = "\"site\" text NOT NULL, \"floor\" bigint NOT NULL, \"load\" double precision NOT NULL, \
+                       \"leased\" boolean NOT NULL)";
+        assert!(created.ends_with(columns), "{created}");
+    }
 
     #[test]
     fn each_tag_is_a_column_with_an_index() {

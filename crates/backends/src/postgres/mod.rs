@@ -28,7 +28,8 @@ use connector::Connector;
 use database::PostgresDatabase;
 use iotbench_core::{
     Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Language, Layout,
-    MAX_TAGS, OpenRequest, PromiseLevel, Recipe, SettingError, Settings, TableSpec, Target, TimeUnit, ValueType,
+    MAX_TAGS, OpenRequest, PromiseLevel, Recipe, SettingError, Settings, TableSpec, TagSupport, Target, TimeUnit,
+    ValueType,
 };
 use layout::Table;
 use std::sync::Arc;
@@ -72,7 +73,7 @@ static INFO: BackendInfo = BackendInfo {
     plain_text: Some(("sslmode", "disable")),
     unlimited_answers: true,
     most_wide_signals: MOST_COLUMNS,
-    most_tags: MAX_TAGS,
+    tags: TagSupport { most: MAX_TAGS, typed: true, ..TagSupport::NONE },
     met: &["15.18"],
     writes_by: "prepared INSERT of many rows, arrays (unnest), binary COPY",
     statements: Some(Language::Sql),

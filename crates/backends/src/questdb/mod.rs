@@ -17,7 +17,7 @@ use config::{Config, SETTINGS};
 use database::QuestDatabase;
 use iotbench_core::{
     Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout, MAX_TAGS,
-    OpenRequest, PromiseLevel, SettingError, TimeUnit, ValueType,
+    OpenRequest, PromiseLevel, SettingError, TagSupport, TimeUnit, ValueType,
 };
 use marker::{FLAG, MARKER};
 use std::sync::Arc;
@@ -54,8 +54,7 @@ static INFO: BackendInfo = BackendInfo {
     default_port: Some(config::KNOWN.port),
     promise: PromiseLevel::ProcessCrash,
     recipe: Some(&recipe::RECIPE),
-    most_tags: MAX_TAGS,
-    changing_tags: true,
+    tags: TagSupport { most: MAX_TAGS, typed: true, changing: true },
     met: &["9.3.4"],
     writes_by: "line protocol over HTTP",
     statements: Some(Language::Sql),

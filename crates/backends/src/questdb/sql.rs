@@ -7,7 +7,9 @@ use iotbench_backend_kit::{
     percentile::not_by_server,
     span::Span,
 };
-use iotbench_core::{Aggregate, BucketWidth, Error, Layout, Predicate, SignalId, TableSpec, TagId, ValueType};
+use iotbench_core::{
+    Aggregate, BucketWidth, Error, Layout, Predicate, SignalId, TableSpec, TagId, TagType, TypedTag, ValueType,
+};
 
 /// The column of the time.
 const TIME: &str = "ts";
@@ -26,7 +28,8 @@ pub(crate) fn text(text: &str) -> String {
 pub(crate) fn create_table(table: &TableSpec, partition_by: Partition) -> String {
     let mut columns = vec![format!("{TIME} TIMESTAMP_NS")];
     columns.extend(table.has_device_column().then(|| format!("{DEVICE} SYMBOL")));
-    columns.extend(table.schema.tags().as_slice().iter().map(|tag| format!("{} SYMBOL", quoted(&tag.name))));
+    let tags = table.schema.tags().as_slice().iter();
+    columns.extend(tags.map(|tag| format!("{} {}", quoted(&tag.name), tag_word(tag.values.tag_type()))));
     let signals = table.schema.signals();
     match table.layout {
         Layout::Narrow => {
@@ -41,6 +44,15 @@ pub(crate) fn create_table(table: &TableSpec, partition_by: Partition) -> String
         columns.join(", "),
         partition_by.word()
     )
+}
+
+fn tag_word(tag_type: TagType) -> &'static str {
+    match tag_type {
+        TagType::Text => "SYMBOL",
+        TagType::Integer => "LONG",
+        TagType::Number => "DOUBLE",
+        TagType::Truth => "BOOLEAN",
+    }
 }
 
 fn type_word(value_type: ValueType) -> &'static str {
@@ -80,7 +92,12 @@ impl<'a> Select<'a> {
         let mut conditions = Vec::new();
         let devices = devices.in_table(table)?;
         if let Some((name, value)) = devices.tagged(table.schema.tags()) {
-            conditions.push(format!("{} = {}", quoted(name), text(&value.to_string())));
+            let value = match value {
+                TypedTag::Text(value) => text(&value.to_string()),
+                TypedTag::Number(value) => format!("{value:?}"),
+                typed => typed.to_string(),
+            };
+            conditions.push(format!("{} = {value}", quoted(name)));
         } else if let Some(list) = devices.list() {
             let width = device_digits(table);
             let list: Vec<_> = list.iter().map(|device| format!("'{device:0width$}'")).collect();
@@ -354,7 +371,7 @@ pub(crate) fn signal_name(table: &TableSpec, signal: SignalId) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::with_tags::{in_the_west, with_tags};
+    use crate::with_tags::{by_value_of, in_the_west, with_tags, with_typed_tags};
     use iotbench_core::{Marker, Name, Schema, Signal};
 
     fn table(layout: Layout, devices: u32) -> TableSpec {
@@ -478,5 +495,20 @@ mod tests {
     #[test]
     fn names_and_texts_cannot_break_out() {
         assert_eq!((quoted("a\"b"), text("a'b")), ("\"a\"\"b\"".into(), "'a''b'".into()));
+    }
+
+    #[test]
+    fn a_tag_of_a_type_is_a_column_of_it_and_found_by_such_a_value() {
+        let table = with_typed_tags(table(Layout::Wide, 2));
+        let created = create_table(&table, Partition::Day);
+        let columns = "\"site\" SYMBOL, \"floor\" LONG, \"load\" DOUBLE, \"leased\" BOOLEAN, \"a\"";
+        assert!(created.contains(columns), "{created}");
+        let conditions = [1, 2, 3].map(|tag| {
+            let tagged = by_value_of(tag);
+            let sql = Select::new(&table, Asked::Tagged(&tagged), Span::ALL).unwrap().tags();
+            sql.split_once(" WHERE ").map(|(_, condition)| condition.to_owned())
+        });
+        let expected = ["\"floor\" = -2", "\"load\" = 0.5", "\"leased\" = true"];
+        assert_eq!(conditions, expected.map(|condition| Some(condition.to_owned())));
     }
 }

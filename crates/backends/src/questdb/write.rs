@@ -16,6 +16,7 @@ const DIALECT: Dialect = Dialect {
     times: TimeRule { unit: TimeUnit::Ns, earliest_ns: 0, latest_ns: LATEST_NS },
     refuse_values,
     escapes_newlines: true,
+    has_typed_fields: true,
 };
 
 /// A writer on a connection of its own.

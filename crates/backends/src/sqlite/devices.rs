@@ -4,9 +4,12 @@
 use super::error::classify;
 use super::layout::quoted;
 use iotbench_backend_kit::devices::{Filled, mark, name, rows, rows_of};
-use iotbench_core::{Error, Name, TableSpec, TakeTags};
-use rusqlite::{Connection, OptionalExtension, types::Type};
-use std::ops::Range;
+use iotbench_core::{Error, Name, TableSpec, Tag, TagType, TakeTags, TypedTag};
+use rusqlite::{
+    Connection, OptionalExtension, Row,
+    types::{Value, ValueRef},
+};
+use std::{borrow::Cow, ops::Range};
 use tokio::task::yield_now;
 
 /// The comment by which it is known. SQLite keeps the text of a statement that creates a table with its comments, and it goes
@@ -26,10 +29,43 @@ fn index_name(table: &TableSpec, tag: &str) -> String {
     format!("{}_{tag}", name(&table.name))
 }
 
+/// SQLite has no truths: they are 0 and 1.
+fn type_word(tag_type: TagType) -> &'static str {
+    match tag_type {
+        TagType::Text => "TEXT",
+        TagType::Integer | TagType::Truth => "INTEGER",
+        TagType::Number => "REAL",
+    }
+}
+
+/// A value of a tag as an argument.
+pub(crate) fn argument(value: TypedTag<'_>) -> Value {
+    match value {
+        TypedTag::Text(value) => Value::Text(value.to_string()),
+        TypedTag::Integer(value) => Value::Integer(value),
+        TypedTag::Number(value) => Value::Real(value),
+        TypedTag::Truth(value) => Value::Integer(value.into()),
+    }
+}
+
+/// The text that stands for the value of a tag in a column.
+fn value_at<'r>(row: &'r Row<'_>, column: usize, tag_type: TagType) -> rusqlite::Result<Option<Cow<'r, str>>> {
+    let stored = row.get_ref(column)?;
+    Ok(match (tag_type, stored) {
+        (_, ValueRef::Null) => None,
+        (TagType::Text, ValueRef::Text(_)) => Some(stored.as_str()?.into()),
+        (TagType::Integer, ValueRef::Integer(value)) => Some(value.to_string().into()),
+        (TagType::Number, ValueRef::Real(value)) => Some(value.to_string().into()),
+        (TagType::Truth, ValueRef::Integer(value @ (0 | 1))) => Some((value == 1).to_string().into()),
+        (_, stored) => return Err(rusqlite::Error::InvalidColumnType(column, String::new(), stored.data_type())),
+    })
+}
+
 /// The statement that creates it.
 fn create_sql(table: &TableSpec) -> String {
     let tags = table.schema.tags().as_slice().iter();
-    let columns: String = tags.map(|tag| format!(", {} TEXT NOT NULL", quoted(&tag.name))).collect();
+    let column = |tag: &Tag| format!(", {} {} NOT NULL", quoted(&tag.name), type_word(tag.values.tag_type()));
+    let columns: String = tags.map(column).collect();
     let (name, comment) = (name(&table.name), comment(&table.name));
     format!("CREATE TABLE {name} ({comment} device INTEGER PRIMARY KEY NOT NULL{columns})")
 }
@@ -74,9 +110,9 @@ pub(crate) fn drop(connection: &Connection, table: &Name) -> rusqlite::Result<()
 }
 
 /// The devices with a value of a tag, ascending. They never change while a run reads.
-pub(crate) fn with_value(connection: &Connection, sql: &str, value: &str) -> rusqlite::Result<Vec<u32>> {
+pub(crate) fn with_value(connection: &Connection, sql: &str, value: TypedTag<'_>) -> rusqlite::Result<Vec<u32>> {
     let ascending = format!("{sql} ORDER BY device");
-    connection.prepare_cached(&ascending)?.query_map([value], |row| row.get(0))?.collect()
+    connection.prepare_cached(&ascending)?.query_map([argument(value)], |row| row.get(0))?.collect()
 }
 
 /// Gives the rows of these devices to `take`.
@@ -91,13 +127,11 @@ pub(crate) fn read(
     let mut statement = connection.prepare_cached(&sql).map_err(|e| classify(&e))?;
     let mut rows = statement.query([]).map_err(|e| classify(&e))?;
     while let Some(row) = rows.next().map_err(|e| classify(&e))? {
-        let text = |place| {
-            row.get_ref(place)?
-                .as_str_or_null()
-                .map_err(|_| rusqlite::Error::InvalidColumnType(place, String::new(), Type::Text))
-        };
-        let values: rusqlite::Result<Vec<Option<&str>>> = (1..=table.schema.tags().len()).map(text).collect();
-        take(row.get(0).map_err(|e| classify(&e))?, &values.map_err(|e| classify(&e))?)?;
+        let tags = table.schema.tags().as_slice().iter().zip(1..);
+        let values = tags.map(|(tag, column)| value_at(row, column, tag.values.tag_type()));
+        let values = values.collect::<rusqlite::Result<Vec<_>>>().map_err(|e| classify(&e))?;
+        let device = row.get(0).map_err(|e| classify(&e))?;
+        take(device, &values.iter().map(Option::as_deref).collect::<Vec<_>>())?;
     }
     Ok(())
 }
@@ -110,7 +144,10 @@ pub(crate) fn with_value_sql(table: &TableSpec, tag: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sqlite::{config::Indexes, marker::Tables};
+    use crate::{
+        sqlite::{config::Indexes, marker::Tables},
+        with_tags::with_typed_tags,
+    };
     use iotbench_backend_kit::ownership::{Found, Ownership};
     use iotbench_core::{Layout, Marker, Schema, Signal, Tag, TagValues, Tags, ValueType};
 
@@ -139,6 +176,29 @@ mod tests {
         let plan: String = connection.query_row(&plan, ["x"], |row| row.get(3)).unwrap();
         assert_eq!(plan, "SEARCH t_devices USING COVERING INDEX t_devices_order (order=?)");
         assert!(is_there(&connection, &table.name).unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_tag_of_a_type_is_stored_as_it_found_by_it_and_told_by_its_text() {
+        let (mut connection, table) = (Connection::open_in_memory().unwrap(), with_typed_tags(table()));
+        create(&mut connection, &table, &Filled::default()).await.unwrap();
+        let types = "SELECT typeof(site) || typeof(floor) || typeof(load) || typeof(leased) FROM t_devices";
+        let types: String = connection.query_row(types, [], |row| row.get(0)).unwrap();
+        assert_eq!(types, "textintegerrealinteger");
+        for (tag, value) in table.schema.tags().of(0) {
+            let value = value.typed(tag.values.tag_type());
+            let found = with_value(&connection, &with_value_sql(&table, &tag.name), value).unwrap();
+            assert_eq!(found, [0, 1, 2], "{}", tag.name);
+        }
+        let mut told = Vec::new();
+        let mut take = |device, values: &[Option<&str>]| {
+            told.push((device, values.iter().map(|value| value.map(str::to_owned)).collect::<Vec<_>>()));
+            Ok(())
+        };
+        read(&connection, &table, &(1..2), &mut take).unwrap();
+        assert_eq!(told, [(1, ["east", "-2", "0.5", "true"].map(|text| Some(text.to_owned())).to_vec())]);
+        connection.execute_batch("UPDATE t_devices SET leased = 2").unwrap();
+        assert!(read(&connection, &table, &(1..2), &mut |_, _| Ok(())).is_err(), "no truth");
     }
 
     #[tokio::test]

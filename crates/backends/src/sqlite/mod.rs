@@ -18,7 +18,7 @@ use database::SqliteDatabase;
 use file::DatabaseFile;
 use iotbench_core::{
     Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout, MAX_TAGS,
-    OpenRequest, PromiseLevel, SettingError, TimeUnit, ValueType,
+    OpenRequest, PromiseLevel, SettingError, TagSupport, TimeUnit, ValueType,
 };
 use marker::MARKER_TABLE;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
     promise: PromiseLevel::OsCrash,
     most_wide_signals: MOST_COLUMNS,
-    most_tags: MAX_TAGS,
+    tags: TagSupport { most: MAX_TAGS, typed: true, ..TagSupport::NONE },
     met: &["3.51.3"],
     writes_by: "a prepared INSERT a record, a transaction a batch",
     statements: Some(Language::Sql),

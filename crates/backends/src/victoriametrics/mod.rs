@@ -18,7 +18,7 @@ use database::VictoriaDatabase;
 use facts::MAX_SECONDS_IN_MEMORY;
 use iotbench_core::{
     Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout, OpenRequest,
-    PromiseLevel, SettingError, TimeUnit, ValueType,
+    PromiseLevel, SettingError, TagSupport, TimeUnit, ValueType,
 };
 use marker::{FLAG, MARKER};
 use std::sync::Arc;
@@ -66,7 +66,7 @@ static INFO: BackendInfo = BackendInfo {
     counters: counters::SOURCES,
     promise: PromiseLevel::OsCrashWithin { seconds: MAX_SECONDS_IN_MEMORY },
     recipe: Some(&recipe::RECIPE),
-    most_tags: MOST_LABELS - OWN_LABELS,
+    tags: TagSupport { most: MOST_LABELS - OWN_LABELS, ..TagSupport::NONE },
     keeps_together: false,
     statements: Some(Language::MetricsQl),
     met: &["1.79.5"],

@@ -21,6 +21,7 @@ const DIALECT: Dialect = Dialect {
     times: TimeRule { unit: TimeUnit::Ms, earliest_ns: EARLIEST_MS * 1_000_000, latest_ns: i64::MAX },
     refuse_values,
     escapes_newlines: false,
+    has_typed_fields: false,
 };
 
 /// A writer on a connection of its own. The label that makes the series ours is added by the server.

@@ -41,15 +41,17 @@ impl TagGroups {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_core::{Tag, TagValues};
+    use iotbench_core::{Tag, TagType, TagValues};
 
     #[test]
     fn those_of_a_value_are_found_among_few_and_among_many_values() {
         let numbered =
             |name: &str, count| Tag { name: name.into(), values: TagValues::Numbered { prefix: String::new(), count } };
-        let tags = Tags::new(5, vec![numbered("site", 3), numbered("rack", 1_000_000)]).unwrap();
-        let groups = TagGroups::new(&tags, 400, [1, 0, 1]);
-        for (tag, device) in [(0, 0), (0, 399), (1, 7), (1, 200)] {
+        let steps = Box::new(TagValues::Steps { from: 5, step: 25, count: 1_000_000, decimals: 2 });
+        let load = Tag { name: "load".into(), values: TagValues::Typed { tag_type: TagType::Number, values: steps } };
+        let tags = Tags::new(5, vec![numbered("site", 3), numbered("rack", 1_000_000), load]).unwrap();
+        let groups = TagGroups::new(&tags, 400, [1, 0, 1, 2]);
+        for (tag, device) in [(0, 0), (0, 399), (1, 7), (1, 200), (2, 9)] {
             let choice = tags.choice(tag, device);
             let devices = (0..400).filter(|&other| tags.choice(tag, other) == choice).collect();
             assert_eq!(groups.like(tag, device), Devices::Tagged(Tagged { tag, choice, devices }));

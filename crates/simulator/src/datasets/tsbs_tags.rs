@@ -1,7 +1,7 @@
 //! The tags of TSBS's hosts and trucks, but the name, which is the device.
 //! <https://github.com/timescale/tsbs>, `pkg/data/usecases/devops/host.go` and `iot/truck.go`.
 
-use iotbench_core::{Tag, TagId, TagValues};
+use iotbench_core::{Tag, TagId, TagType, TagValues};
 
 const REGIONS: [(&str, &str); 9] = [
     ("us-east-1", "abce"),
@@ -31,12 +31,13 @@ pub(super) fn of_host() -> Vec<Tag> {
     ]
 }
 
-/// Of a truck: each by chance, what it can carry, hold and use by its model.
+/// Of a truck: each by chance, what it can carry, hold and use by its model, which are numbers, as TSBS' are.
 pub(super) fn of_truck() -> Vec<Tag> {
     const MODEL: TagId = 2;
     let by_model = |name: &str, values: [&str; 3]| {
         let lists = values.map(|value| vec![value.to_owned()]).to_vec();
-        Tag { name: name.into(), values: TagValues::Within { tag: MODEL, lists } }
+        let values = Box::new(TagValues::Within { tag: MODEL, lists });
+        Tag { name: name.into(), values: TagValues::Typed { tag_type: TagType::Number, values } }
     };
     vec![
         one_of("fleet", &["East", "West", "North", "South"]),
@@ -73,5 +74,7 @@ mod tests {
             let capacity = [("F-150", "2000"), ("G-2000", "5000"), ("H-2", "1500")];
             assert!(capacity.contains(&(&values[2], &values[4])), "{values:?}");
         }
+        let types: Vec<_> = trucks.as_slice().iter().map(|tag| tag.values.tag_type()).collect();
+        assert_eq!(types, [[TagType::Text; 4].as_slice(), &[TagType::Number; 3]].concat());
     }
 }

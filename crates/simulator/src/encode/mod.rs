@@ -5,7 +5,7 @@ mod influx;
 mod json;
 
 use crate::Dataset;
-use iotbench_core::{Batch, Tags, closest};
+use iotbench_core::{Batch, TagType, Tags, closest};
 use std::{str::FromStr, sync::Arc};
 
 /// A text format for datapoints.
@@ -88,7 +88,8 @@ impl Encoder {
         Self { dataset, device: String::new(), tags: Tags::default(), of_device: Vec::new(), lines }
     }
 
-    /// The same with the tags of its devices: columns `tag:NAME` behind the device in CSV, an object `tags` in JSON.
+    /// The same with the tags of its devices: columns `tag:NAME` behind the device in CSV, an object `tags` in JSON, where those of a type
+    /// are of it. In line protocol each is a tag, and so a text.
     #[must_use]
     pub fn with_tags(self, tags: Tags) -> Self {
         Self { tags, ..self }
@@ -108,10 +109,13 @@ impl Encoder {
             self.dataset.device_name(part.run.device, &mut self.device);
             self.of_device.clear();
             for (place, (tag, value)) in self.tags.at(part.run.device, part.run.first).enumerate() {
+                let is_text = tag.values.tag_type() == TagType::Text;
                 let (before, between, after) = match &self.lines {
                     Lines::Csv(_) => (",", "", ""),
-                    Lines::Json(_) if place == 0 => (",\"tags\":{\"", "\":\"", "\""),
-                    Lines::Json(_) => (",\"", "\":\"", "\""),
+                    Lines::Json(_) => {
+                        let (between, after) = if is_text { ("\":\"", "\"") } else { ("\":", "") };
+                        (if place == 0 { ",\"tags\":{\"" } else { ",\"" }, between, after)
+                    }
                     Lines::Influx(_) => (",", "=", ""),
                 };
                 let name = if matches!(self.lines, Lines::Csv(_)) { "" } else { tag.name.as_str() };

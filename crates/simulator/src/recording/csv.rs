@@ -103,7 +103,7 @@ impl Csv {
                     let pairs: Result<Vec<_>, Fault> = pairs.collect();
                     let mut pairs = pairs?;
                     pairs.retain(|(_, value)| !value.is_empty());
-                    let device = devices.with_tags(text(1)?, pairs, row.line)?;
+                    let device = devices.with_tags(text(1)?, pairs, ("line", row.line))?;
                     devices.keep(&self.head, Some(device))?;
                     device
                 }

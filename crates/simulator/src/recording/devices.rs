@@ -85,14 +85,19 @@ impl Devices {
         let name = self.name_of(&mut tags).map_err(Fault::line)?;
         let is_named_by_one = tags.len() == 1;
         tags.retain(|(key, _)| !is_named_by_one && *key != self.tag);
-        self.with_tags(&name, tags, line)
+        self.with_tags(&name, tags, ("line", line))
     }
 
-    /// The device of this name, of which the line of this number says these tags.
+    /// The device of this name, of which this place of the file, as in line 3, says these tags.
     ///
     /// # Errors
     /// More are named than may be held.
-    pub fn with_tags(&mut self, name: &str, tags: Vec<(String, String)>, line: u64) -> Result<u32, Stop> {
+    pub fn with_tags(
+        &mut self,
+        name: &str,
+        tags: Vec<(String, String)>,
+        (place_is, at): (&str, u64),
+    ) -> Result<u32, Stop> {
         let device = self.named(name)?;
         let place = device as usize;
         let Some(before) = self.tags.get(place) else {
@@ -108,7 +113,7 @@ impl Devices {
         for key in keys {
             let (was, is) = (value(before, key), value(&tags, key));
             if was != is && !self.changed.contains_key(key) {
-                let how = format!("of device {name} it is {was}, and {is} in line {line}");
+                let how = format!("of device {name} it is {was}, and {is} in {place_is} {at}");
                 self.changed.insert(key.to_owned(), how);
             }
         }

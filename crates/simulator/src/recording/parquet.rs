@@ -1,7 +1,9 @@
-//! Parquet: a flat table with a column of times, perhaps one of devices, and the signals. Rows are read group by group, page by page.
+//! Parquet: a flat table with a column of times, perhaps one of devices, columns of tags, and the signals.
+//! Rows are read group by group, page by page.
 
 use super::{
-    devices::Devices, error::Fault, lines::Reached, plan::RecordedTime, row::Row, signals::Signals, stop::Stop,
+    csv::TAG, devices::Devices, error::Fault, lines::Reached, plan::RecordedTime, row::Row, signals::Signals,
+    stop::Stop,
 };
 use crate::text_file::open_regular;
 use parquet::{
@@ -23,6 +25,10 @@ const DEVICE: &str = "device";
 pub struct Parquet {
     rows: RowIter<'static>,
     columns: Vec<Column>,
+    /// The tags of the columns that hold one.
+    tags: Vec<String>,
+    /// The values of the row at hand that say of which device it is and of which tags.
+    head: Vec<u8>,
     unit: RecordedTime,
     reached: Reached,
     row: u64,
@@ -33,6 +39,7 @@ pub struct Parquet {
 enum Column {
     Time,
     Device,
+    Tag,
     Signal(usize),
     NotTaken,
 }
@@ -66,15 +73,25 @@ impl Parquet {
             },
             _ => time,
         };
-        let mut columns = Vec::new();
+        let (mut columns, mut tags) = (Vec::new(), Vec::<String>::new());
         for (at, name) in names.iter().enumerate() {
             columns.push(match at {
                 _ if at == times => Column::Time,
                 _ if Some(at) == devices => Column::Device,
+                _ if name.starts_with(TAG) => {
+                    let tag = name.strip_prefix(TAG).unwrap_or_default();
+                    if devices.is_none() || tags.iter().any(|before| before == tag) {
+                        let message = format!("{name:?} must be there once, beside a column that names the device");
+                        return Err(Stop::Refused(message));
+                    }
+                    tags.push(tag.into());
+                    Column::Tag
+                }
                 _ => signals.place(name.as_bytes()).map_err(Stop::Refused)?.map_or(Column::NotTaken, Column::Signal),
             });
         }
-        Ok(Self { rows: RowIter::from_file_into(Box::new(reader)), columns, unit, reached, row: 0 })
+        let rows = RowIter::from_file_into(Box::new(reader));
+        Ok(Self { rows, columns, tags, head: Vec::new(), unit, reached, row: 0 })
     }
 
     /// The row that was read last, from 1.
@@ -96,6 +113,8 @@ impl Parquet {
         row.clear();
         row.line = self.row;
         let (mut has_time, mut name) = (false, String::new());
+        self.head.clear();
+        let mut values = Vec::with_capacity(self.tags.len());
         for (column, (_, field)) in self.columns.iter().zip(read.get_column_iter()) {
             match *column {
                 Column::NotTaken => {}
@@ -104,6 +123,13 @@ impl Parquet {
                     (row.time_ns, has_time) = (time, true);
                 }
                 Column::Device => name = text(field).ok_or_else(|| Fault::column(DEVICE, "names no device"))?,
+                Column::Tag => {
+                    let tag = self.tags.get(values.len()).map_or("", String::as_str);
+                    let value = tag_value(field).map_err(|message| Fault::column(&format!("{TAG}{tag}"), message))?;
+                    self.head.extend_from_slice(value.as_bytes());
+                    self.head.push(0);
+                    values.push(value);
+                }
                 Column::Signal(signal) => {
                     let column = signals.names().get(signal).map_or("", String::as_str);
                     set(field, signal, row).map_err(|message| Fault::column(column, message))?;
@@ -113,8 +139,20 @@ impl Parquet {
         if !has_time {
             return Err(Fault::column("time", "is missing").into());
         }
-        row.device = devices.named(&name)?;
+        row.device = if values.is_empty() { devices.named(&name)? } else { self.tagged(&name, values, devices)? };
         Ok(true)
+    }
+
+    /// The device of this name and these values of tags; an empty one is no tag.
+    fn tagged(&mut self, name: &str, values: Vec<String>, devices: &mut Devices) -> Result<u32, Stop> {
+        self.head.extend_from_slice(name.as_bytes());
+        if let Some(device) = devices.known(&self.head).flatten() {
+            return Ok(device);
+        }
+        let pairs = self.tags.iter().cloned().zip(values).filter(|(_, value)| !value.is_empty());
+        let device = devices.with_tags(name, pairs.collect(), ("row", self.row))?;
+        devices.keep(&self.head, Some(device))?;
+        Ok(device)
     }
 }
 
@@ -142,6 +180,17 @@ fn text(field: &Field) -> Option<String> {
         Field::Byte(_) | Field::Short(_) | Field::Int(_) | Field::Long(_) => Some(field.to_string()),
         Field::UByte(_) | Field::UShort(_) | Field::UInt(_) | Field::ULong(_) => Some(field.to_string()),
         _ => None,
+    }
+}
+
+/// The value of a tag; empty where there is none.
+fn tag_value(field: &Field) -> Result<String, String> {
+    match field {
+        Field::Null => Ok(String::new()),
+        Field::Bool(v) => Ok(v.to_string()),
+        Field::Float(v) => Ok(v.to_string()),
+        Field::Double(v) => Ok(v.to_string()),
+        other => text(other).ok_or_else(|| format!("{other} is of a type that no tag has")),
     }
 }
 
@@ -176,3 +225,6 @@ fn set(field: &Field, signal: usize, row: &mut Row) -> Result<(), String> {
     };
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

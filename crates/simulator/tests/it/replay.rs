@@ -374,7 +374,8 @@ fn a_tag_that_changes_or_is_missing_is_left_out_and_told_or_refused() {
 #[test]
 fn what_is_generated_with_tags_is_replayed_with_them() {
     let config: DatasetConfig = toml::from_str(
-        "name = \"pmu\"\ntags = [{ name = \"site\", values = [\"east\", \"west\"] }, { name = \"rack\", count = 9, prefix = \"r\" }]",
+        "name = \"pmu\"\ntags = [{ name = \"site\", values = [\"east\", \"west\"] }, { name = \"rack\", count = 9, prefix = \"r\" }, \
+         { name = \"load\", type = \"number\", count = 9, from = 0.5, step = 0.25 }, { name = \"leased\", type = \"truth\" }]",
     )
     .unwrap();
     let dataset = config.open(1, DEFAULT_ORIGIN_NS, 3, Path::new(".")).unwrap();
@@ -405,4 +406,6 @@ fn what_is_generated_with_tags_is_replayed_with_them() {
         (&first["tags"]["site"], &first["tags"]["rack"]),
         (&values[0].clone().into(), &values[1].clone().into())
     );
+    let typed = ["load", "leased"].map(|name| first["tags"][name].to_string());
+    assert_eq!(typed, [values[2].clone(), values[3].clone()], "as numbers and truths");
 }

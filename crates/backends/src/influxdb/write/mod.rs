@@ -23,6 +23,7 @@ pub(crate) const DIALECT: Dialect = Dialect {
     times: TimeRule { unit: TimeUnit::Ns, earliest_ns: EARLIEST_NS, latest_ns: LATEST_NS },
     refuse_values: |_| Ok(()),
     escapes_newlines: false,
+    has_typed_fields: false,
 };
 
 /// A writer over HTTP.

@@ -32,7 +32,7 @@ use iotbench_backend_kit::{
 };
 use iotbench_core::{
     Chunk, ComputedBy, Counts, Error, Layout, Predicate, Query, Reader, Reply, SignalId, Sink, StatementCall,
-    TableSpec, TagsKept, TakeTags, Value,
+    TableSpec, TagsKept, TakeTags, TypedTag, Value,
 };
 use narrow::NarrowShape;
 use pager::Pager;
@@ -80,7 +80,13 @@ impl ReadTable {
         match devices.tagged(self.table.schema.tags()) {
             Some((tag, value)) if self.has_device() => {
                 let found = with_value_sql(&self.database, &self.table, tag);
-                statement.bind(&format!("`device` IN ({found}"), value.to_string())?;
+                let condition = format!("`device` IN ({found}");
+                match value {
+                    TypedTag::Text(value) => statement.bind(&condition, value.to_string())?,
+                    TypedTag::Integer(value) => statement.bind(&condition, value)?,
+                    TypedTag::Number(value) => statement.bind(&condition, value)?,
+                    TypedTag::Truth(value) => statement.bind(&condition, value)?,
+                }
                 statement.push(") AND ");
                 Ok(())
             }
@@ -148,7 +154,14 @@ impl MariaDbReader {
             return Ok(None);
         };
         let sql = format!("{} ORDER BY `device`", with_value_sql(&place.database, &place.table, tag));
-        let rows = sqlx::query(&sql).bind(value.to_string()).fetch_all(&mut self.connection).await;
+        let query = sqlx::query(&sql);
+        let query = match value {
+            TypedTag::Text(value) => query.bind(value.to_string()),
+            TypedTag::Integer(value) => query.bind(value),
+            TypedTag::Number(value) => query.bind(value),
+            TypedTag::Truth(value) => query.bind(value),
+        };
+        let rows = query.fetch_all(&mut self.connection).await;
         rows.map_err(|e| classify(&e))?.iter().map(|row| cell(row, 0)).collect::<Result<_, _>>().map(Some)
     }
 

@@ -4,13 +4,14 @@ use super::{
     decode::{device, element, number},
     shape::Shape,
 };
-use crate::mongodb::write::tag_path;
+use crate::mongodb::write::{tag_path, tag_text};
 use iotbench_backend_kit::{
     ask::{Ask, Asked, What},
     figures::Group,
     grouped_by::{GroupedBy, place_of},
     percentile::not_by_server,
     span::Span,
+    total::known,
 };
 use iotbench_core::{Aggregate, BucketWidth, Cause, Error, Layout, Predicate, SignalId};
 use mongodb::bson::{Bson, Document, RawBsonRef, RawDocument, doc};
@@ -186,8 +187,10 @@ impl<'a> Figures<'a> {
                 };
                 let of = match self.by {
                     GroupedBy::Tag(tag) => {
-                        let value = element(id, VALUE)?.and_then(RawBsonRef::as_str);
-                        place_of(shape.schema().tags(), tag, value)?
+                        let tags = shape.schema().tags();
+                        let tag_type = known(tags, tag)?.values.tag_type();
+                        let value = element(id, VALUE)?.and_then(|stored| tag_text(stored, tag_type));
+                        place_of(tags, tag, value.as_deref())?
                     }
                     GroupedBy::Device | GroupedBy::Nothing => device(id)?,
                 };

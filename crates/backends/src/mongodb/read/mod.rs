@@ -11,7 +11,7 @@ mod points;
 mod seconds;
 mod shape;
 
-use super::{error::classify, layout::Table};
+use super::{error::classify, layout::Table, write::tag_text};
 use async_trait::async_trait;
 use bulk::BulkPoints;
 use count::count_stages;
@@ -34,7 +34,7 @@ use iotbench_core::{
 };
 use mongodb::{
     Collection, Database,
-    bson::{Document, RawBsonRef, RawDocument},
+    bson::{Document, RawDocument},
 };
 use own_statement::Known;
 use points::{NarrowPoints, Points, RowPoints};
@@ -245,13 +245,14 @@ impl MongoReader {
     async fn stored_tags(&self, devices: Range<u32>, take: &mut TakeTags<'_>) -> Result<(), Error> {
         let tags = self.shape.schema().tags().as_slice();
         self.each(self.shape.tags(&devices), |document| {
-            let improper = |name: &str| Error::new(Cause::Protocol, format!("what is stored of tag {name} is no text"));
-            let value = |tag: &Tag| match element(document, &tag.name)? {
-                None => Ok(None),
-                Some(RawBsonRef::String(text)) => Ok(Some(text)),
-                Some(_) => Err(improper(&tag.name)),
+            let value = |tag: &Tag| {
+                let Some(stored) = element(document, &tag.name)? else { return Ok(None) };
+                let (name, tag_type) = (&tag.name, tag.values.tag_type());
+                let improper = || format!("what is stored of tag {name} is of another type than {}", tag_type.name());
+                tag_text(stored, tag_type).map(Some).ok_or_else(|| Error::new(Cause::Protocol, improper()))
             };
-            take(device(document)?, &tags.iter().map(value).collect::<Result<Vec<_>, _>>()?)
+            let values = tags.iter().map(value).collect::<Result<Vec<_>, _>>()?;
+            take(device(document)?, &values.iter().map(Option::as_deref).collect::<Vec<_>>())
         })
         .await
         .map(drop)

@@ -1,7 +1,11 @@
 //! What pipelines must know of a layout.
 
 use super::seconds::whole_seconds;
-use crate::mongodb::{layout::Table, time::TimeFields, write::tag_path};
+use crate::mongodb::{
+    layout::Table,
+    time::TimeFields,
+    write::{stored_tag, tag_path},
+};
 use iotbench_backend_kit::{
     ask::{Ask, Asked, Order},
     span::Span,
@@ -201,7 +205,7 @@ impl Shape {
 
     fn of_devices(&self, devices: Asked<'_>) -> Document {
         if let Some((name, value)) = devices.tagged(self.table.spec.schema.tags()) {
-            return doc! { tag_path(name): value.to_string() };
+            return doc! { tag_path(name): stored_tag(value) };
         }
         match devices {
             _ if !self.has_device() => doc! {},

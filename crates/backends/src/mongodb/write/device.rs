@@ -1,7 +1,9 @@
 //! Whose document it is: the device, and its tags.
 
 use crate::mongodb::{encode::Encoder, layout::Table};
-use iotbench_core::{Tag, Tags};
+use iotbench_core::{Tag, TagType, Tags, TypedTag, Value};
+use mongodb::bson::{Bson, RawBsonRef};
+use std::borrow::Cow;
 
 /// The element that holds the tags.
 pub(crate) const TAGS: &str = "tags";
@@ -26,10 +28,36 @@ impl Device {
             return;
         }
         let tags = to.begin_document(TAGS);
-        for (Tag { name, .. }, value) in self.tags.of(device) {
-            to.text_of(name, value);
+        for (Tag { name, values }, value) in self.tags.of(device) {
+            match value.typed(values.tag_type()) {
+                TypedTag::Text(value) => to.text_of(name, value),
+                TypedTag::Integer(value) => to.int64(name, value),
+                TypedTag::Number(value) => to.value(name, Value::F64(value)),
+                TypedTag::Truth(value) => to.boolean(name, value),
+            }
         }
         to.end(tags);
+    }
+}
+
+/// A value of a tag as it is stored.
+pub(crate) fn stored(value: TypedTag<'_>) -> Bson {
+    match value {
+        TypedTag::Text(value) => value.to_string().into(),
+        TypedTag::Integer(value) => value.into(),
+        TypedTag::Number(value) => value.into(),
+        TypedTag::Truth(value) => value.into(),
+    }
+}
+
+/// The text that stands for a stored value of a type; `None`: it is of another one.
+pub(crate) fn text_of(stored: RawBsonRef<'_>, tag_type: TagType) -> Option<Cow<'_, str>> {
+    match (tag_type, stored) {
+        (TagType::Text, RawBsonRef::String(text)) => Some(text.into()),
+        (TagType::Integer, RawBsonRef::Int64(value)) => Some(value.to_string().into()),
+        (TagType::Number, RawBsonRef::Double(value)) => Some(value.to_string().into()),
+        (TagType::Truth, RawBsonRef::Boolean(value)) => Some(value.to_string().into()),
+        _ => None,
     }
 }
 

@@ -17,7 +17,7 @@ use super::{
 };
 use async_trait::async_trait;
 use bulk::BulkDocuments;
-pub(crate) use device::path as tag_path;
+pub(crate) use device::{path as tag_path, stored as stored_tag, text_of as tag_text};
 use document::PointDocuments;
 use documents::Documents;
 use iotbench_backend_kit::refuse::refuse;

@@ -32,7 +32,7 @@ use iotbench_backend_kit::{
     refuse::refuse_signals_beyond,
     sql::{Grouping, function},
     top,
-    total::no_first_of_all,
+    total::{known, no_first_of_all},
 };
 use iotbench_core::{
     ComputedBy, Consecutive, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TagId,
@@ -255,12 +255,13 @@ impl PostgresReader {
     ) -> Result<Reply, Error> {
         let table = self.shape.shared_table();
         let (tags, width) = (table.spec.schema.tags(), signals * aggregates);
+        let tag_type = known(tags, tag)?.values.tag_type();
         let mut figures = Collected::default();
         let mut rows = sqlx::query_with(&statement.sql, statement.arguments).fetch(&mut self.connection);
         let mut bytes = 0;
         while let Some(row) = rows.try_next().await.map_err(|e| classify(&e))? {
-            let value: Option<&str> = row.try_get(0).map_err(|e| classify(&e))?;
-            let group = (place_of(tags, tag, value)?, row.try_get(1).map_err(|e| classify(&e))?);
+            let value = devices::value_at(&row, 0, tag_type)?;
+            let group = (place_of(tags, tag, value.as_deref())?, row.try_get(1).map_err(|e| classify(&e))?);
             for aggregate in 0..aggregates {
                 let of_signals: Vec<Option<f64>> = row.try_get(2 + aggregate).map_err(|e| classify(&e))?;
                 bytes += 8 * of_signals.len() as u64;

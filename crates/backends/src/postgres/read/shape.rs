@@ -7,7 +7,7 @@ use crate::postgres::{
     quoting::{literal, quoted},
 };
 use iotbench_backend_kit::{ask::Asked, second::split, span::Span};
-use iotbench_core::{Error, Layout, Predicate, SignalId, ValueType};
+use iotbench_core::{Error, Layout, Predicate, SignalId, TypedTag, ValueType};
 use std::sync::Arc;
 
 /// A layout as rows named `r` with the columns `device`, those of the time, and `_place`, by which rows of equal time are
@@ -227,7 +227,12 @@ impl Shape {
     /// asked for.
     fn with_value(&self, to: &mut Statement, devices: Asked<'_>) -> Result<Option<String>, Error> {
         let Some((tag, value)) = devices.tagged(self.table.spec.schema.tags()) else { return Ok(None) };
-        let value = to.argument(value.to_string())?;
+        let value = match value {
+            TypedTag::Text(value) => to.argument(value.to_string())?,
+            TypedTag::Integer(value) => to.argument(value)?,
+            TypedTag::Number(value) => to.argument(value)?,
+            TypedTag::Truth(value) => to.argument(value)?,
+        };
         Ok(Some(format!("SELECT device FROM {} WHERE {} = {value}", self.table.devices, quoted(tag))))
     }
 

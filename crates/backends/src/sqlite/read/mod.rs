@@ -99,7 +99,7 @@ impl SqliteReader {
             return Ok(None);
         };
         let sql = devices::with_value_sql(&self.table, tag);
-        devices::with_value(&self.connection, &sql, &value.to_string()).map(Some).map_err(|e| classify(&e))
+        devices::with_value(&self.connection, &sql, value).map(Some).map_err(|e| classify(&e))
     }
 
     /// Calls `each` for every device asked for, ascending; for more than one, in one snapshot of the database.
@@ -331,7 +331,7 @@ impl SqliteReader {
         bind(&mut statement, ask.device(), ask).map_err(|e| classify(&e))?;
         if let Some((_, value)) = devices.tagged(self.table.schema.tags()) {
             let place = statement.parameter_index(":value").map_err(|e| classify(&e))?.unwrap_or_default();
-            statement.raw_bind_parameter(place, value.to_string()).map_err(|e| classify(&e))?;
+            statement.raw_bind_parameter(place, devices::argument(value)).map_err(|e| classify(&e))?;
         }
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(|e| classify(&e))? {

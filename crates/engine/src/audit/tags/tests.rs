@@ -7,7 +7,7 @@ use super::super::{
 use super::*;
 use async_trait::async_trait;
 use iotbench_backends::BACKENDS;
-use iotbench_core::{Query, Registry, Reply, Sink, Tag, TagValues, TakeTags};
+use iotbench_core::{Query, Registry, Reply, Sink, Tag, TagType, TagValues, TakeTags};
 use std::sync::Arc;
 
 const DEVICES: u32 = 1200;
@@ -198,4 +198,21 @@ fn of_a_device_that_was_replaced_each_unit_that_sent_something_is_told_and_no_ot
     assert_eq!(found, "serial is not there, instead of \"s0-0\"");
     let found = detail(&|rows| rows[1].1[0] = Some("north".into()));
     assert!(found.starts_with("site is \"north\""), "{found}");
+}
+
+#[test]
+fn a_value_of_a_type_is_held_against_its_one_text() {
+    let typed = |name: &str, tag_type, value: &str| {
+        let values = Box::new(TagValues::OneOf(vec![value.into()]));
+        Tag { name: name.into(), values: TagValues::Typed { tag_type, values } }
+    };
+    let tags = vec![typed("load", TagType::Number, "0.1"), typed("leased", TagType::Truth, "true")];
+    let tags = Tags::new(1, tags).unwrap();
+    let told = |load, leased| difference(&tags, 0, 0, &[load, leased]);
+    assert_eq!(told(Some("0.1"), Some("true")), None);
+    let next = 0.1_f64.next_up().to_string();
+    let expected = format!("load is {next:?} instead of \"0.1\"");
+    assert_eq!(told(Some(&next), Some("true")), Some(expected));
+    assert_eq!(told(Some("0.1"), Some("1")).as_deref(), Some("leased is \"1\" instead of \"true\""));
+    assert_eq!(told(Some("0.1"), None).as_deref(), Some("leased is not there, instead of \"true\""));
 }

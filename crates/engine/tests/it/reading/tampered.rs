@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use iotbench_core::{
     Backend, BackendInfo, Chunk, Counts, Database, Error, OpenRequest, Query, Reader, Reply, ServerFacts, SettingError,
-    Settled, Sink, Value, Writer,
+    Settled, Sink, TagSupport, Value, Writer,
 };
 use std::sync::{Arc, LazyLock};
 
@@ -24,7 +24,10 @@ pub enum Spoil {
 
 static INFO: LazyLock<BackendInfo> = LazyLock::new(|| {
     let memory = super::backend("memory").info().capabilities.clone();
-    BackendInfo { most_tags: 2, ..BackendInfo::new("tampered", "tells lies", memory) }
+    BackendInfo {
+        tags: TagSupport { most: 2, ..TagSupport::NONE },
+        ..BackendInfo::new("tampered", "tells lies", memory)
+    }
 });
 
 /// The `memory` backend, with spoilt answers.
