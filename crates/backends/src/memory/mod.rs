@@ -1,5 +1,5 @@
 //! The oracle: datapoints in a vector, and every query answered by plain code. What it says is what other backends
-//! are held to. The layout makes no difference to it.
+//! are held to. The layout makes no difference to it, but that a wide table is altered for signals that are added.
 
 mod database;
 mod rollup;
@@ -7,8 +7,8 @@ mod store;
 
 use database::MemoryDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS, OpenRequest,
-    Setting, SettingError, TimeUnit,
+    Acknowledgement, AddedSignals, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS,
+    OpenRequest, Setting, SettingError, TimeUnit,
 };
 use std::sync::Arc;
 
@@ -40,6 +40,7 @@ static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
     most_tags: MAX_TAGS,
     changing_tags: true,
+    added_signals: |layout| if layout == Layout::Wide { AddedSignals::Altered } else { AddedSignals::Nothing },
     ..BackendInfo::new("memory", "a vector in memory, read by plain code: the oracle of the tests", CAPABILITIES)
 };
 

@@ -11,7 +11,7 @@ use super::{
     lease::HeldByRun,
     own_database,
     ownership::Tables,
-    read::PostgresReader,
+    read::{PostgresReader, has_added},
     timescale,
     write::PostgresWriter,
 };
@@ -116,6 +116,15 @@ impl Database for PostgresDatabase {
 
     async fn count(&self) -> Result<Counts, Error> {
         self.open_reader().await?.count().await
+    }
+
+    async fn add_signals(&self) -> Result<(), Error> {
+        let mut connection = self.connector.connect().await?;
+        connection.execute(self.table.add_sql().as_str()).await.map(|_| ()).map_err(|e| classify(&e))
+    }
+
+    async fn has_added_signals(&self) -> Result<bool, Error> {
+        has_added(&mut self.connector.connect().await?, &self.table).await
     }
 
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {

@@ -313,12 +313,24 @@ impl PostgresReader {
 
     /// Counts what is stored: by the server in every layout.
     pub(crate) async fn count(&mut self) -> Result<Counts, Error> {
-        let sql = count_sql(&self.shape);
+        let table = self.shape.shared_table();
+        let has_added = table.added_columns().is_empty() || has_added(&mut self.connection, &table).await?;
+        let sql = count_sql(&self.shape, has_added);
         let counted = sqlx::query_as(&sql).fetch_one(&mut self.connection).await;
         let (points, values): (i64, i64) = counted.map_err(|e| classify(&e))?;
         let count = |count: i64| u64::try_from(count).unwrap_or_default();
         Ok(Counts { points: count(points), values: count(values) })
     }
+}
+
+/// Whether the table has the columns of the signals that are added.
+pub(crate) async fn has_added(connection: &mut PgConnection, table: &Table) -> Result<bool, Error> {
+    let sql =
+        "SELECT count(*) FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = ANY($2) AND NOT attisdropped";
+    let names: Vec<&str> = table.added_columns().iter().map(|column| column.name.as_str()).collect();
+    let found = sqlx::query_scalar(sql).bind(&table.qualified).bind(&names).fetch_one(connection).await;
+    let found: i64 = found.map_err(|e| classify(&e))?;
+    Ok(usize::try_from(found).is_ok_and(|found| found == names.len()))
 }
 
 #[async_trait]
