@@ -43,6 +43,7 @@ async fn added(subject: &Subject<'_>, schema: &Schema, value_type: ValueType) ->
         has_added(&*session.database, false).await?;
         expect(&session, value_type, &[0], &[0], 1).await?;
         session.database.add_signals().await?;
+        session.settle().await?;
         has_added(&*session.database, true).await?;
         session.expect_counts(points, points).await?;
         // Whoever does not know whether it was done does it again.

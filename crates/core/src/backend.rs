@@ -164,7 +164,7 @@ pub trait Database: Send + Sync {
     /// A new writer on a connection of its own.
     async fn writer(&self) -> Result<Box<dyn Writer>, Error>;
 
-    /// A new reader on a connection of its own. Only where [`crate::Capabilities::stores`] says so, or a profile asks it.
+    /// A new reader on a connection of its own, of the signals that the table has now. Only where [`crate::Capabilities::stores`] says so, or a profile asks it.
     async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
         Err(Error::new(Cause::Client, "this backend cannot be asked: use a profile that only writes")
             .action(Action::Stop))

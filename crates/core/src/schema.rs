@@ -163,6 +163,12 @@ impl Schema {
         self.signals.get(..self.signals.len() - self.added).unwrap_or_default()
     }
 
+    /// The same without those that are added.
+    #[must_use]
+    pub fn before_addition(&self) -> Self {
+        Self { signals: self.first_signals().to_vec(), tags: self.tags.clone(), added: 0 }
+    }
+
     /// The signals that are added.
     #[must_use]
     pub fn added_signals(&self) -> &[Signal] {
@@ -293,6 +299,7 @@ mod tests {
             (names(added.first_signals()), names(added.added_signals())),
             (names(&[signal("a")]), names(&[signal("b"), signal("c")]))
         );
+        assert_eq!(added.before_addition(), Schema::new(vec![signal("a")]).unwrap());
         assert_eq!((schema().first_signals().len(), schema().added_signals().len()), (3, 0));
         assert_eq!(schema().with_added(3), Err(SchemaError::Added { signals: 3 }));
         let text = serde_json::to_string(&added).unwrap();

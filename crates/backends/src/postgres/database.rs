@@ -41,7 +41,11 @@ impl PostgresDatabase {
     }
 
     async fn open_reader(&self) -> Result<PostgresReader, Error> {
-        Ok(PostgresReader::new(self.connector.connect().await?, Arc::clone(&self.table)))
+        let mut connection = self.connector.connect().await?;
+        // A question that names a column which is not there fails.
+        let lacks_added = !self.table.added_columns().is_empty() && !has_added(&mut connection, &self.table).await?;
+        let table = if lacks_added { Arc::new(self.table.before_addition()) } else { Arc::clone(&self.table) };
+        Ok(PostgresReader::new(connection, table))
     }
 
     /// Says on the server that this run uses its table.

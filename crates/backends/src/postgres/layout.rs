@@ -107,10 +107,11 @@ impl Table {
         }
     }
 
-    /// The same without the columns of the signals that are added.
+    /// The same without the signals that are added.
     pub(crate) fn before_addition(&self) -> Self {
-        let columns = self.columns.iter().take(self.columns.len() - self.added_columns().len());
-        Self { columns: columns.cloned().collect(), ..self.clone() }
+        let columns = self.columns.iter().take(self.columns.len() - self.added_columns().len()).cloned().collect();
+        let spec = TableSpec { schema: self.spec.schema.before_addition(), ..self.spec.clone() };
+        Self { columns, spec, ..self.clone() }
     }
 
     /// The columns of the signals that are added.

@@ -3,13 +3,12 @@
 use super::shape::Shape;
 use iotbench_core::Layout;
 
-/// A query for one row: datapoints and values; of signals that are added only where the table has them.
-pub(crate) fn count_sql(shape: &Shape, has_added: bool) -> String {
+/// A query for one row: datapoints and values.
+pub(crate) fn count_sql(shape: &Shape) -> String {
     let rows = shape.rows();
     match shape.layout() {
         Layout::Wide | Layout::Document => {
-            let schema = &shape.table().spec.schema;
-            let signals = 0..if has_added { schema.width() } else { schema.first_signals().len() };
+            let signals = 0..shape.table().spec.schema.width();
             let values =
                 signals.filter_map(|signal| u16::try_from(signal).ok()).map(|s| format!("count({})", shape.value(s)));
             format!("SELECT count(*), {} FROM {rows}", values.collect::<Vec<_>>().join(" + "))

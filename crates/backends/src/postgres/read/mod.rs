@@ -313,9 +313,7 @@ impl PostgresReader {
 
     /// Counts what is stored: by the server in every layout.
     pub(crate) async fn count(&mut self) -> Result<Counts, Error> {
-        let table = self.shape.shared_table();
-        let has_added = table.added_columns().is_empty() || has_added(&mut self.connection, &table).await?;
-        let sql = count_sql(&self.shape, has_added);
+        let sql = count_sql(&self.shape);
         let counted = sqlx::query_as(&sql).fetch_one(&mut self.connection).await;
         let (points, values): (i64, i64) = counted.map_err(|e| classify(&e))?;
         let count = |count: i64| u64::try_from(count).unwrap_or_default();
