@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod added;
 mod agents;
 mod canaries;
 mod certificates;

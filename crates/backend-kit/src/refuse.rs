@@ -1,19 +1,19 @@
 //! What every backend refuses before it sends anything.
 
 use crate::{condition, descending, having, rollup};
-use iotbench_core::{Batch, Cause, Column, Error, TableSpec};
-use iotbench_core::{Query, SignalId};
+use iotbench_core::{Batch, Cause, Column, Error, Query, Signal, SignalId, TableSpec};
 use std::slice::from_ref;
 
-/// Checks that a batch can be stored in this table: its columns are the schema's, its devices the table's, and all its
-/// numbers finite.
+/// Checks that a batch can be stored in this table: its columns are the schema's, or those without all that are added, its devices
+/// the table's, and all its numbers finite.
 ///
 /// # Errors
 /// [`Cause::Data`] with nothing applied, naming the first value that cannot be stored.
 pub fn refuse(batch: &Batch, table: &TableSpec) -> Result<(), Error> {
     let signals = table.schema.signals();
-    let types_agree = batch.columns().iter().map(Column::value_type).eq(signals.iter().map(|s| s.value_type));
-    if !types_agree {
+    let are_columns =
+        |signals: &[Signal]| batch.columns().iter().map(Column::value_type).eq(signals.iter().map(|s| s.value_type));
+    if !are_columns(signals) && !are_columns(table.schema.first_signals()) {
         return Err(Error::new(Cause::Data, "the batch's columns are not those of the table's schema"));
     }
     if let Some(run) = batch.runs().iter().find(|run| run.device >= table.devices) {

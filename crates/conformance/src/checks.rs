@@ -1,7 +1,7 @@
 //! The checks, one after the other.
 
 use crate::{
-    Outcome, Verdict,
+    Outcome, Verdict, added,
     compare::{Everything, Exactness, Rows, agree},
     data::{self, Dataset, ORIGIN_NS, Owned, schema},
     known, questions,
@@ -42,6 +42,7 @@ pub(crate) async fn all(subject: &Subject<'_>, outcomes: &mut Vec<Outcome>) {
         Ok(Some(misfit)) => outcomes.push(skipped("known answers: texts", &misfit.to_string())),
         Err(e) => note("known answers: texts", Err(e.into())),
     }
+    outcomes.extend(added::all(subject).await);
     compared(subject, outcomes).await;
 }
 

@@ -37,6 +37,7 @@
 //! - Data and questions are the same in every run: they come from fixed seeds.
 //! - A check that could not be made is never counted as passed.
 
+mod added;
 mod checks;
 mod compare;
 mod data;

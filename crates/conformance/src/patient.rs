@@ -50,6 +50,14 @@ impl Database for Patient {
         self.change(self.0.adopt()).await
     }
 
+    async fn add_signals(&self) -> Result<(), Error> {
+        self.change(self.0.add_signals()).await
+    }
+
+    async fn has_added_signals(&self) -> Result<bool, Error> {
+        self.0.has_added_signals().await
+    }
+
     async fn settle(&self) -> Result<Settled, Error> {
         self.0.settle().await
     }

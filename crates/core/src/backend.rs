@@ -150,10 +150,21 @@ pub trait Database: Send + Sync {
     /// Drops what [`Database::create`] made, and nothing else.
     async fn drop_created(&self) -> Result<(), Error>;
 
+    /// Adds to the table the signals that were not there when it was created ([`crate::Schema::added_signals`]). Only where
+    /// [`BackendInfo::added_signals`] says that the table is altered.
+    async fn add_signals(&self) -> Result<(), Error> {
+        Err(Error::new(Cause::Client, "this backend alters no table").action(Action::Stop))
+    }
+
+    /// Whether they are in the table. Only where it is altered.
+    async fn has_added_signals(&self) -> Result<bool, Error> {
+        Err(Error::new(Cause::Client, "this backend alters no table").action(Action::Stop))
+    }
+
     /// A new writer on a connection of its own.
     async fn writer(&self) -> Result<Box<dyn Writer>, Error>;
 
-    /// A new reader on a connection of its own. Only where [`crate::Capabilities::stores`] says so, or a profile asks it.
+    /// A new reader on a connection of its own, of the signals that the table has now. Only where [`crate::Capabilities::stores`] says so, or a profile asks it.
     async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
         Err(Error::new(Cause::Client, "this backend cannot be asked: use a profile that only writes")
             .action(Action::Stop))

@@ -32,6 +32,9 @@ pub struct Batch {
     runs: Vec<Run>,
     timestamps_ns: Vec<i64>,
     columns: Vec<Column>,
+    /// How many of the last columns its rows lack.
+    #[serde(default)]
+    lacking: usize,
 }
 
 impl Batch {
@@ -42,11 +45,13 @@ impl Batch {
             runs: Vec::new(),
             timestamps_ns: Vec::new(),
             columns: schema.signals().iter().map(|s| Column::new(s.value_type)).collect(),
+            lacking: 0,
         }
     }
 
-    /// Removes all datapoints and keeps the memory.
+    /// Removes all datapoints and keeps the memory. It has all columns again.
     pub fn clear(&mut self) {
+        self.lacking = 0;
         self.runs.clear();
         self.timestamps_ns.clear();
         self.columns.iter_mut().for_each(Column::clear);
@@ -61,7 +66,18 @@ impl Batch {
         fill(&mut self.timestamps_ns, &mut self.columns);
         self.note(run);
         let rows = self.timestamps_ns.len();
-        assert!(self.columns.iter().all(|c| c.len() == rows), "a filled batch has columns of different lengths");
+        assert!(self.columns().iter().all(|c| c.len() == rows), "a filled batch has columns of different lengths");
+    }
+
+    /// Takes the last so many columns away until it is cleared: its datapoints lack these signals.
+    pub fn lack(&mut self, signals: usize) {
+        self.lacking = signals;
+    }
+
+    /// How many of the schema's last signals its datapoints lack.
+    #[must_use]
+    pub fn lacking(&self) -> usize {
+        self.lacking
     }
 
     /// Gives the rows from this one on other timestamps, as many as there are.
@@ -112,16 +128,16 @@ impl Batch {
         &self.timestamps_ns
     }
 
-    /// The values, one column a signal, in the schema's order.
+    /// The values, one column a signal, in the schema's order, without those that it [lacks](Self::lack).
     #[must_use]
     pub fn columns(&self) -> &[Column] {
-        &self.columns
+        self.columns.get(..self.columns.len().saturating_sub(self.lacking)).unwrap_or_default()
     }
 
     /// The value of a signal in a row.
     #[must_use]
     pub fn value(&self, signal: usize, row: usize) -> Option<Value<'_>> {
-        self.columns.get(signal)?.get(row)
+        self.columns().get(signal)?.get(row)
     }
 
     /// The number of datapoints.
@@ -205,6 +221,30 @@ mod tests {
     #[should_panic(expected = "columns of different lengths")]
     fn a_column_left_short_is_noticed() {
         batch().append(Run { device: 0, first: 0, count: 1 }, |timestamps, _| timestamps.push(0));
+    }
+
+    #[test]
+    fn what_a_batch_lacks_is_not_seen_until_it_is_cleared() {
+        let signals =
+            ["a", "b"].map(|name| Signal { name: name.into(), value_type: ValueType::I64, max_text_bytes: 0 });
+        let mut batch = Batch::new(&Schema::new(signals.into()).unwrap());
+        let run = Run { device: 0, first: 0, count: 1 };
+        let fill = |batch: &mut Batch| {
+            batch.append(run, |timestamps, columns| {
+                timestamps.push(0);
+                columns.iter_mut().for_each(|column| assert!(column.push(Value::I64(7))));
+            });
+        };
+        fill(&mut batch);
+        batch.lack(1);
+        let seen = |batch: &Batch| {
+            let values = (0..2).filter(|&signal| batch.value(signal, 0) == Some(Value::I64(7))).count();
+            (batch.columns().len(), values, batch.lacking())
+        };
+        assert_eq!(seen(&batch), (1, 1, 1));
+        batch.clear();
+        fill(&mut batch);
+        assert_eq!(seen(&batch), (2, 2, 0));
     }
 
     #[test]

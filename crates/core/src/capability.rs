@@ -118,6 +118,17 @@ pub struct Capabilities {
     pub empties: bool,
 }
 
+/// What a layout needs before it takes signals that were not there when its table was created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddedSignals {
+    /// Nothing: a record that has them brings them.
+    Nothing,
+    /// The table is altered first ([`crate::Database::add_signals`]).
+    Altered,
+    /// It does not take them, for this reason.
+    Not(&'static str),
+}
+
 /// Why a combination cannot be run: "n/a" with its reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misfit {
@@ -182,6 +193,16 @@ pub enum Misfit {
         got: usize,
         /// Whether they are those of a recording.
         recorded: bool,
+    },
+    /// Signals that are added later, in a layout that does not take them.
+    #[error("{backend} takes no signals in layout {layout} that are added later: {why}")]
+    AddedSignals {
+        /// The backend's name.
+        backend: String,
+        /// The layout.
+        layout: Layout,
+        /// Why not.
+        why: String,
     },
     /// A tag that changes, where each device has one row, or one series.
     #[error(

@@ -1,7 +1,8 @@
 //! What is known of a kind of database before any of it is opened.
 
 use crate::{
-    Capabilities, CounterSource, Language, Layout, Misfit, PromiseLevel, Recipe, Schema, Setting, TagValues, Variant,
+    AddedSignals, Capabilities, CounterSource, Language, Layout, Misfit, PromiseLevel, Recipe, Schema, Setting,
+    TagValues, Variant,
 };
 
 /// What is known of a kind of database before any of it is opened: facts, and nothing that has to be asked.
@@ -40,6 +41,8 @@ pub struct BackendInfo {
     /// Whether the values of two datapoints of equal device and time, where both are kept, come back together as they were sent: not
     /// where each signal is stored by itself, and equal times are in no order.
     pub keeps_together: bool,
+    /// What each layout needs before it takes signals that were not there when its table was created.
+    pub added_signals: fn(Layout) -> AddedSignals,
     /// The versions of it that were seen running under this backend, oldest first; none: it never met a real one, or is iotbench's own.
     pub met: &'static [&'static str],
     /// How a batch is written, for lists; where a setting chooses, the default first.
@@ -86,6 +89,7 @@ impl BackendInfo {
             statements_write: false,
             unlimited_answers: false,
             keeps_together: true,
+            added_signals: |_| AddedSignals::Not("nobody has tried it"),
             met: &[],
             writes_by: "",
             counters: &[],
@@ -109,8 +113,13 @@ impl BackendInfo {
             return Err(Misfit::Tags { backend: self.name.into(), most, got, recorded });
         }
         let changing = schema.tags().as_slice().iter().position(|tag| tag.values.life().is_some());
-        match changing {
-            Some(place) if !self.tags.changing => Err(Misfit::ChangingTags { backend: self.name.into(), place }),
+        if let Some(place) = changing.filter(|_| !self.tags.changing) {
+            return Err(Misfit::ChangingTags { backend: self.name.into(), place });
+        }
+        match (self.added_signals)(layout) {
+            AddedSignals::Not(why) if schema.added() > 0 => {
+                Err(Misfit::AddedSignals { backend: self.name.into(), layout, why: why.into() })
+            }
             _ => Ok(()),
         }
     }
@@ -154,7 +163,22 @@ impl BackendInfo {
             words.push(("signals in layout wide", format!("at most {}", self.most_wide_signals)));
         }
         words.push(("tags of a device", tags));
+        words.push(("signals that are added", self.added_in_words()));
         words
+    }
+
+    /// Which layouts take signals that are added.
+    fn added_in_words(&self) -> String {
+        let layouts = |is: fn(AddedSignals) -> bool| {
+            let names = self.capabilities.layouts.iter().filter(|layout| is((self.added_signals)(**layout)));
+            names.map(|layout| layout.name()).collect::<Vec<_>>().join(", ")
+        };
+        let altered = layouts(|needs| needs == AddedSignals::Altered);
+        let at_once = layouts(|needs| needs == AddedSignals::Nothing);
+        let words = [(altered, "by ALTER TABLE"), (at_once, "by the first that is written")];
+        let told: Vec<_> =
+            words.iter().filter(|of| !of.0.is_empty()).map(|(names, how)| format!("in layout {names} {how}")).collect();
+        if told.is_empty() { "none".into() } else { told.join(", ") }
     }
 }
 
@@ -204,11 +228,36 @@ mod tests {
         assert!(
             told(Layout::Wide).unwrap_err().starts_with("x holds at most 0 signals in layout wide, and these are 1")
         );
-        assert_eq!(narrow.in_words().iter().rev().nth(1), Some(&("signals in layout wide", "at most 0".into())));
-        let words = |most| info(most).in_words().pop();
+        assert_eq!(narrow.in_words().iter().rev().nth(2), Some(&("signals in layout wide", "at most 0".into())));
+        let words = |most| info(most).in_words().into_iter().rev().nth(1);
         assert_eq!(words(0), Some(("tags of a device", "none".into())));
         assert_eq!(words(3), Some(("tags of a device", "at most 3, all as text".into())));
         let typed = BackendInfo { tags: TagSupport { most: 3, typed: true, changing: true }, ..info(3) };
         assert_eq!(typed.in_words().pop().unwrap().1, "at most 3, each in its type; one may change");
+    }
+
+    #[test]
+    fn signals_are_added_only_where_a_layout_says_how() {
+        let info = BackendInfo {
+            added_signals: |layout| match layout {
+                Layout::Wide => AddedSignals::Altered,
+                Layout::Narrow => AddedSignals::Not("its rows are counted"),
+                Layout::Document | Layout::Bulk => AddedSignals::Nothing,
+            },
+            ..BackendInfo::new("x", "", capabilities())
+        };
+        let signals =
+            ["a", "b"].map(|name| Signal { name: name.into(), value_type: ValueType::F64, max_text_bytes: 0 });
+        let schema = Schema::new(signals.into()).unwrap();
+        let fit = |layout, schema: &Schema| info.fit(layout, schema, 1_000_000);
+        assert_eq!((fit(Layout::Wide, &schema), fit(Layout::Narrow, &schema)), (Ok(()), Ok(())));
+        let added = schema.with_added(1).unwrap();
+        assert_eq!(fit(Layout::Wide, &added), Ok(()));
+        let told = fit(Layout::Narrow, &added).unwrap_err().to_string();
+        assert_eq!(told, "x takes no signals in layout narrow that are added later: its rows are counted");
+        assert_eq!(info.in_words().pop(), Some(("signals that are added", "in layout wide by ALTER TABLE".into())));
+        let none = BackendInfo::new("x", "", capabilities());
+        assert!(none.fit(Layout::Wide, &added, 1_000_000).is_err());
+        assert_eq!(none.in_words().pop(), Some(("signals that are added", "none".into())));
     }
 }

@@ -54,7 +54,7 @@ pub use backend::{
 };
 pub use batch::{Batch, Run, RunRows};
 pub use bucket_width::BucketWidth;
-pub use capability::{Acknowledgement, Capabilities, Domain, Duplicates, Misfit, TimeUnit};
+pub use capability::{Acknowledgement, AddedSignals, Capabilities, Domain, Duplicates, Misfit, TimeUnit};
 pub use carrier::{Carrier, CarrierFacts, Label, Publisher, Subscriber, Way};
 pub use column::{Column, TextColumn, Value};
 pub use consecutive::Consecutive;

@@ -47,20 +47,33 @@ pub struct Signal {
     pub max_text_bytes: u32,
 }
 
-/// The signals of a dataset, in order, of which every datapoint has a value, and the tags of its devices.
+/// The signals of a dataset, in order, of which every datapoint has a value, and the tags of its devices. The last of its signals may be
+/// added while datapoints are written: those before lack them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "WrittenSchema", into = "WrittenSchema")]
 pub struct Schema {
     signals: Vec<Signal>,
     tags: Tags,
+    added: usize,
 }
 
-/// A list of signals alone where devices have no tags.
+/// A list of signals alone where devices have no tags and no signal is added.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged, expecting = "a schema is a list of signals, or one of signals and one of tags")]
 enum WrittenSchema {
     Signals(Vec<Signal>),
-    Tagged { signals: Vec<Signal>, tags: Tags },
+    Tagged {
+        signals: Vec<Signal>,
+        #[serde(default)]
+        tags: Tags,
+        #[serde(default, skip_serializing_if = "is_none")]
+        added: usize,
+    },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_none(added: &usize) -> bool {
+    *added == 0
 }
 
 /// Why a list of signals is no schema.
@@ -86,6 +99,12 @@ pub enum SchemaError {
     /// Two signals of one name.
     #[error("signal name {0:?} is used twice")]
     Duplicate(String),
+    /// As many signals are added as there are, or more.
+    #[error("of {signals} signals at most {} can be added: datapoints have one from the beginning", signals - 1)]
+    Added {
+        /// How many there are.
+        signals: usize,
+    },
     /// Tags that do not go with the signals.
     #[error(transparent)]
     Tags(#[from] TagError),
@@ -120,7 +139,40 @@ impl Schema {
                 return Err(SchemaError::Duplicate(signal.name.clone()));
             }
         }
-        Ok(Self { signals, tags: Tags::default() })
+        Ok(Self { signals, tags: Tags::default(), added: 0 })
+    }
+
+    /// The same, the last so many signals of which are added while datapoints are written.
+    ///
+    /// # Errors
+    /// None would be left that is there from the beginning.
+    pub fn with_added(self, added: usize) -> Result<Self, SchemaError> {
+        let signals = self.signals.len();
+        if added < signals { Ok(Self { added, ..self }) } else { Err(SchemaError::Added { signals }) }
+    }
+
+    /// How many of the last signals are added while datapoints are written.
+    #[must_use]
+    pub fn added(&self) -> usize {
+        self.added
+    }
+
+    /// The signals that are there from the beginning, of which a table is created.
+    #[must_use]
+    pub fn first_signals(&self) -> &[Signal] {
+        self.signals.get(..self.signals.len() - self.added).unwrap_or_default()
+    }
+
+    /// The same without those that are added.
+    #[must_use]
+    pub fn before_addition(&self) -> Self {
+        Self { signals: self.first_signals().to_vec(), tags: self.tags.clone(), added: 0 }
+    }
+
+    /// The signals that are added.
+    #[must_use]
+    pub fn added_signals(&self) -> &[Signal] {
+        self.signals.get(self.signals.len() - self.added..).unwrap_or_default()
     }
 
     /// The same signals, of devices with these tags.
@@ -171,14 +223,14 @@ impl TryFrom<WrittenSchema> for Schema {
     fn try_from(written: WrittenSchema) -> Result<Self, SchemaError> {
         match written {
             WrittenSchema::Signals(signals) => Self::new(signals),
-            WrittenSchema::Tagged { signals, tags } => Self::new(signals)?.with_tags(tags),
+            WrittenSchema::Tagged { signals, tags, added } => Self::new(signals)?.with_tags(tags)?.with_added(added),
         }
     }
 }
 
 impl From<Schema> for WrittenSchema {
-    fn from(Schema { signals, tags }: Schema) -> Self {
-        if tags.is_empty() { Self::Signals(signals) } else { Self::Tagged { signals, tags } }
+    fn from(Schema { signals, tags, added }: Schema) -> Self {
+        if tags.is_empty() && added == 0 { Self::Signals(signals) } else { Self::Tagged { signals, tags, added } }
     }
 }
 
@@ -236,6 +288,23 @@ mod tests {
             let text = serde_json::to_string(&schema).unwrap();
             assert_eq!(serde_json::from_str::<Schema>(&text).unwrap(), schema, "{text}");
         }
+    }
+
+    #[test]
+    fn the_last_signals_may_be_added_and_the_first_may_not() {
+        let schema = || Schema::new(vec![signal("a"), signal("b"), signal("c")]).unwrap();
+        let added = schema().with_added(2).unwrap();
+        let names = |signals: &[Signal]| signals.iter().map(|signal| signal.name.clone()).collect::<Vec<_>>();
+        assert_eq!(
+            (names(added.first_signals()), names(added.added_signals())),
+            (names(&[signal("a")]), names(&[signal("b"), signal("c")]))
+        );
+        assert_eq!(added.before_addition(), Schema::new(vec![signal("a")]).unwrap());
+        assert_eq!((schema().first_signals().len(), schema().added_signals().len()), (3, 0));
+        assert_eq!(schema().with_added(3), Err(SchemaError::Added { signals: 3 }));
+        let text = serde_json::to_string(&added).unwrap();
+        assert_eq!(serde_json::from_str::<Schema>(&text).unwrap(), added, "{text}");
+        assert!(serde_json::from_str::<Schema>(&text.replace("\"added\":2", "\"added\":3")).is_err());
     }
 
     #[test]

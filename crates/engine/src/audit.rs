@@ -19,6 +19,7 @@ mod windows;
 pub use auditor::{AuditRequest, Auditor};
 pub use findings::{FindingRange, Findings, Kind as FindingKind};
 pub(crate) use once::SentOnce;
+pub(crate) use re_verify::has_added_signals;
 pub use re_verify::{ReVerified, ReVerifyError, re_verify};
 pub use tags::{TagAudit, TagExample, TagFault};
 

@@ -1,6 +1,6 @@
 //! What the control thread tells the load threads, without locks on their way.
 
-use crate::plan::Part;
+use crate::{added::Gate, plan::Part};
 use iotbench_core::{Cause, Interrupt};
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -38,6 +38,7 @@ pub struct Control {
     failure: Mutex<Option<(Cause, String)>>,
     changed: watch::Sender<()>,
     watches: Vec<LaneWatch>,
+    gate: Gate,
 }
 
 /// The present generation, and which loops know of it.
@@ -101,6 +102,7 @@ impl Control {
             failure: Mutex::new(None),
             changed: watch::Sender::new(()),
             watches: (0..blocking_threads).map(|_| LaneWatch::default()).collect(),
+            gate: Gate::default(),
         }
     }
 
@@ -306,6 +308,17 @@ impl Control {
     /// The error that ends the run, if there is one.
     pub fn failure(&self) -> Option<(Cause, String)> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What holds operations back that carry signals which the table lacks.
+    pub fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// The table has them: whoever waits goes on.
+    pub fn open_gate(&self) {
+        self.gate.open();
+        self.wake();
     }
 
     /// Told at every change.

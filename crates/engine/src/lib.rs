@@ -10,6 +10,7 @@
 //! - Planning does no I/O; running begins only with a plan that holds.
 //! - Nothing on the way of an operation waits for the observer, a lock of another thread, or an unbounded buffer.
 
+mod added;
 mod agents;
 mod audit;
 mod caught;
@@ -69,6 +70,7 @@ mod verify;
 mod via;
 mod visibility;
 
+pub use added::SchemaChange;
 pub use agents::{AgentClock, AgentFigures};
 pub use audit::{
     Audit, AuditRequest, AuditScope, Auditor, FindingKind, FindingRange, Findings as AuditFindings, ReVerified,

@@ -8,6 +8,7 @@ mod connections;
 mod fate;
 mod free_since;
 mod handing_over;
+mod held;
 mod parts;
 mod reading;
 mod several_requests;
@@ -46,13 +47,14 @@ struct UnderWay {
     points: u64,
     /// How far it has come; `None`: it is one request.
     sequence: Option<Box<Sequence>>,
+    /// How many values each of its datapoints has.
+    values_per_point: u64,
 }
 
 /// The loop, see the module.
 pub struct LoadLoop {
     parts: LoadLoopParts,
     changed: watch::Receiver<()>,
-    values_per_point: u64,
     idle: Vec<Lane>,
     /// Since when there has been a free connection.
     free_since: Option<FreeSince>,
@@ -62,6 +64,8 @@ pub struct LoadLoop {
     /// What has ended and is not yet accounted for; empty but for a moment.
     ended: Vec<Done>,
     pauses: Vec<Pause>,
+    /// Connections whose operations wait for the table to be altered.
+    held: Vec<Lane>,
     generation: Generation,
     /// The number of the one before.
     previous: u32,
@@ -91,7 +95,6 @@ impl LoadLoop {
         let idle = lanes.map(|(number, connection)| Lane { number, connection, exchange: exchange() }).collect();
         let this = Self {
             changed: parts.control.subscribe(),
-            values_per_point: parts.batch.columns().len() as u64,
             idle,
             free_since: Some(FreeSince::default()),
             under_way,
@@ -99,6 +102,7 @@ impl LoadLoop {
             work: FuturesUnordered::new(),
             ended: Vec::new(),
             pauses: Vec::new(),
+            held: Vec::new(),
             // A generation that has begun by now is followed like any other.
             generation: Generation { number: 0, start_ns: 0 },
             previous: 0,
@@ -118,6 +122,7 @@ impl LoadLoop {
     pub async fn run(mut self) {
         let mut turn = 0_u32;
         loop {
+            self.let_go().await;
             self.resume().await;
             self.start_what_is_due(&mut turn).await;
             if self.parts.control.abandoned() {
@@ -183,21 +188,36 @@ impl LoadLoop {
         let operation = self.parts.operations.mix.at(place);
         let is_read = operation.question().is_some();
         let sequence = (!is_read).then(|| Sequence::new(operation, points, sent_ns)).flatten().map(Box::new);
-        let first = sequence.as_ref().map(|sequence| sequence.first());
+        let values_per_point = lane.exchange.operation.columns().len() as u64;
         if let Some(slot) = self.under_way.get_mut(number) {
-            *slot = Some(UnderWay { due, kind, sent_ns, own_delay_ns, points: points as u64, sequence });
+            let points = points as u64;
+            *slot = Some(UnderWay { due, kind, sent_ns, own_delay_ns, points, sequence, values_per_point });
         }
-        let deadline = (self.parts.clock.instant(sent_ns) + self.parts.deadline).into();
+        if is_read {
+            let deadline = (self.parts.clock.instant(sent_ns) + self.parts.deadline).into();
+            if let Some(work) = self.read(lane, place, draw, deadline) {
+                self.drive(work, sent_ns).await;
+            }
+            return;
+        }
+        self.note_sent(&lane, sent_ns);
+        if lane.exchange.operation.lacking() > 0 || self.parts.control.gate().lets_pass(sent_ns) {
+            self.send(lane, sent_ns).await;
+        } else {
+            self.held.push(lane);
+        }
+    }
+
+    /// Sends an operation that writes, or the first request of it.
+    async fn send(&mut self, lane: Lane, sent_ns: u64) {
+        let sequence = self.under_way.get(lane.number).and_then(|slot| slot.as_ref()?.sequence.as_ref());
+        let first = sequence.map(|sequence| sequence.first());
         let work = match first {
-            None if is_read => self.read(lane, place, draw, deadline),
             None => {
-                self.note_sent(&lane, sent_ns);
+                let deadline = (self.parts.clock.instant(sent_ns) + self.parts.deadline).into();
                 Some(Box::pin(write(lane, self.parts.clock, deadline)) as Work)
             }
-            Some(call) => {
-                self.note_sent(&lane, sent_ns);
-                self.call(lane, call)
-            }
+            Some(call) => self.call(lane, call),
         };
         if let Some(work) = work {
             self.drive(work, sent_ns).await;
@@ -247,7 +267,7 @@ impl LoadLoop {
 
     async fn wait(&mut self) {
         let may_take = !self.finished && !self.idle.is_empty();
-        let next_second = self.parts.clock.instant((self.second + 1) * WINDOW_NS);
+        let wakes_at = self.parts.clock.instant(self.held_until_ns().min((self.second + 1) * WINDOW_NS));
         let mut ended = None;
         tokio::select! {
             biased;
@@ -255,7 +275,7 @@ impl LoadLoop {
             () = self.parts.source.ready(), if may_take => {}
             () = next_pause_ends(self.parts.pauses.as_deref(), &self.pauses) => {}
             _ = self.changed.changed() => {}
-            () = tokio::time::sleep_until(next_second.into()) => {}
+            () = tokio::time::sleep_until(wakes_at.into()) => {}
         }
         // Answers that have come together all get their time before anything follows on one of them.
         while let Some(done) = ended {

@@ -7,6 +7,7 @@ pub use answer::{NoQuantile, NotValid};
 pub use step::{Preconditioning, StepConditions, StepFigures, StepJudgement, StepResponse};
 
 use crate::{
+    added::SchemaChange,
     agents::AgentFigures,
     audit::Audit,
     client::ClientLoad,
@@ -93,6 +94,8 @@ pub struct Outcome {
     pub carried: Option<Carried>,
     /// What was done to the server's processes, and what the load noticed of it; `None`: nothing.
     pub scenario: Option<Scenario>,
+    /// When devices began to send signals that are added; `None`: none did.
+    pub schema_change: Option<SchemaChange>,
     /// The measured part; with a ramp, the step that is its answer.
     pub measured: Option<Measured>,
     /// The answer of a ramp.
@@ -125,6 +128,8 @@ pub struct TargetFacts {
 pub struct Stored {
     /// What the database held at the end, and before each time that it was emptied on purpose; `None`: not counted.
     pub counts: Option<Counts>,
+    /// Values that were acknowledged in the load.
+    pub values_acked: u64,
     /// What was dropped on purpose, so that each step of a ramp began with an empty database.
     pub emptied: Emptied,
     /// Sends that add nothing to what is stored, because the database keeps one of two equal datapoints.

@@ -1,5 +1,6 @@
 //! A workload as meant: everything checked, nothing left to decide. Planning does no I/O.
 
+mod added;
 mod check;
 mod devices;
 mod forecast;
@@ -304,6 +305,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         base,
     };
     let groups = group::plans(context).map_err(|(key, message)| fail(&key, message))?;
+    added::check(&profile, &*dataset, &phases, &groups).map_err(|(key, message)| fail(&key, message))?;
     let (state, of_state) = state::of_ramp(&profile, &phases, backend).map_err(|(key, message)| fail(&key, message))?;
     let not_probed = probe::of_ramp(&profile, backend).map_err(|(key, message)| fail(&key, message))?;
     let mut remarks = check::remarks(&profile, backend, open.target.insecure);

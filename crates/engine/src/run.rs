@@ -1,6 +1,7 @@
 //! Runs a plan: create, preload, warm up, measure, drain, verify, drop.
 
 mod accounts;
+mod altering;
 mod audit;
 mod carried;
 pub(crate) mod client_watch;
@@ -269,6 +270,7 @@ pub fn begun(planned: &Planned, backend: &dyn Backend) -> Outcome {
         stored: Stored::default(),
         reading: ReadFigures::default(),
         scenario: None,
+        schema_change: None,
         carried: None,
         measured: None,
         capacity: None,

@@ -114,6 +114,7 @@ impl Sequence {
         self.present = Some(call);
         if call == Call::Request {
             request.clear();
+            request.lack(operation.lacking());
             self.next = copy(operation, self.next, self.points_per_request, request);
         }
     }

@@ -74,7 +74,8 @@ pub trait Feed: Source {
 }
 
 /// Fills batches from a dataset, by positions in the devices' sending orders; in a load whose devices send some datapoints
-/// twice a second send has a position too.
+/// twice a second send has a position too. Where signals are added, a batch has them or lacks them: the plan has no operation with
+/// datapoints from both sides of that position.
 #[derive(Debug)]
 pub struct Filler {
     dataset: Arc<dyn Dataset>,
@@ -145,6 +146,9 @@ impl Filler {
         self.runs.clear();
         self.dataset.sending_order(device, first, count, &mut self.runs);
         self.runs.iter().for_each(|&run| self.dataset.fill(run, batch));
+        if self.dataset.added_from().is_some_and(|from| first < from) {
+            batch.lack(self.dataset.schema().added());
+        }
     }
 
     /// Appends what is sent wrong and then right.

@@ -66,6 +66,11 @@ pub enum CannotBeCarried {
          load without --via"
     )]
     Twice(&'static str),
+    /// Signals that are added, which a message does not tell from those that it lacks.
+    #[error(
+        "dataset.added_signals: what a broker carries has all signals: leave the key out, or give the load without --via"
+    )]
+    AddedSignals,
 }
 
 /// Checks that devices of a plan can publish what they send.
@@ -76,6 +81,9 @@ pub fn can_be_carried(planned: &Planned) -> Result<(), CannotBeCarried> {
     let plan = &planned.plan;
     if planned.dataset.twice().is_some() {
         return Err(CannotBeCarried::Twice(key_of_second_sends(&*planned.dataset)));
+    }
+    if planned.dataset.added_from().is_some() {
+        return Err(CannotBeCarried::AddedSignals);
     }
     if plan.ramp.is_some() {
         return Err(CannotBeCarried::Search);

@@ -26,6 +26,7 @@ mod provenance;
 mod resources;
 pub mod rounding;
 mod scenario;
+mod schema_change;
 mod search;
 mod seen_late;
 mod server_counters;
@@ -60,6 +61,7 @@ pub use points::{Points, Storage};
 pub use provenance::{Provenance, Tool};
 pub use resources::Resources;
 pub use scenario::{ActionTaken, Scenario, ScenarioPhase, Silence};
+pub use schema_change::SchemaChange;
 pub use search::{BoundTrials, Limit, Search};
 pub use seen_late::remark as remark_of_seen_late;
 pub use server_counters::{ServerCounter, ServerCounters};
@@ -140,6 +142,9 @@ pub struct Document {
     /// What was done to the server's processes, and what the load noticed of it; null: nothing was.
     #[serde(default)]
     pub scenario: Option<Scenario>,
+    /// When devices began to send signals that are added; null: none did.
+    #[serde(default)]
+    pub schema_change: Option<SchemaChange>,
     /// The stretch whose figures are the result; with a ramp, the step that is its answer.
     pub measured: Option<MeasuredPart>,
     /// What was acknowledged a second in the measured part.

@@ -86,10 +86,11 @@ pub use document::{
     Datagrams, Detectable, Document, DocumentError, Durability, Durations, EarlierSittings, ErrorsOfCause, Estimate,
     EstimateMethod, Freshness, Group, Hiccup, Inconsistency, Interval, KindLatency, LateTicks, Latency, LatencySummary,
     Limit, LimitMove, Load, LoadTrials, MeasuredPart, Operation, Others, PacingError, Points, Preconditioning,
-    Provenance, Purpose, Resources, SCHEMA, Scenario, ScenarioPhase, Search, ServerCounter, ServerCounters, Silence,
-    Spread, Stages, State, Status, Steady, SteadyFigure, Step, Storage, StorageProbeFigures, StorageProbes, Swept,
-    TagAudit, TagExample, Target, Throughput, Tool, Usl, UslEstimate, Verdict, Via, Visibility, WatchLateness, Windows,
-    WriteFigures, WritesAlone, WritesOfKind, errors_by_cause, fingerprint_of_profile, remark_of_seen_late, rounding,
+    Provenance, Purpose, Resources, SCHEMA, Scenario, ScenarioPhase, SchemaChange, Search, ServerCounter,
+    ServerCounters, Silence, Spread, Stages, State, Status, Steady, SteadyFigure, Step, Storage, StorageProbeFigures,
+    StorageProbes, Swept, TagAudit, TagExample, Target, Throughput, Tool, Usl, UslEstimate, Verdict, Via, Visibility,
+    WatchLateness, Windows, WriteFigures, WritesAlone, WritesOfKind, errors_by_cause, fingerprint_of_profile,
+    remark_of_seen_late, rounding,
 };
 pub use earlier_sittings::earlier_sittings;
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};

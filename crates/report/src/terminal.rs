@@ -5,7 +5,7 @@ pub(crate) mod answer;
 mod audit;
 pub mod figure;
 mod latency;
-mod load;
+pub(crate) mod load;
 pub(crate) mod machine;
 mod ramp;
 mod reads;

@@ -12,6 +12,7 @@ mod machine;
 mod points;
 mod reading;
 mod scenario;
+mod schema_change;
 mod search;
 mod server_counters;
 mod steady;
@@ -69,6 +70,7 @@ pub fn document_of(outcome: &Outcome, provenance: &Provenance) -> Document {
         visibility: measured.and_then(|m| m.visibility.as_ref()).map(visibility),
         via: via::of_run(outcome),
         scenario: scenario::of_run(outcome),
+        schema_change: schema_change::of_run(outcome),
         measured: measured.map(measured_part),
         throughput: measured.map(throughput),
         latency,

@@ -71,6 +71,12 @@ pub trait Dataset: Send + Sync + std::fmt::Debug {
         self.fill(run, batch);
     }
 
+    /// The position of each device's sending order from which on its datapoints have the signals that are added
+    /// ([`Schema::added_signals`]); `None`: none is added. [`fill`](Self::fill) gives every datapoint all of them.
+    fn added_from(&self) -> Option<u64> {
+        None
+    }
+
     /// How many datapoints a device has; `None` means endless (a recording ends).
     fn datapoints(&self, device: u32) -> Option<u64> {
         let _ = device;

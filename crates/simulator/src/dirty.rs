@@ -1,5 +1,5 @@
 //! What goes wrong between a device and a database, for every simulated dataset: gaps, late datapoints, scrambled stretches,
-//! datapoints that are sent twice, the same or corrected.
+//! datapoints that are sent twice, the same or corrected, signals that are added.
 
 use crate::{
     Dataset, ParameterError, Twice,
@@ -42,6 +42,11 @@ pub const COMMON_PARAMETERS: &[Setting] = &[
         default: "",
         help: "datapoints that a load sends with wrong values first, and later right: { share = 0.01, after = \"30s\" }; one in n is",
     },
+    Setting {
+        key: ADDED,
+        default: "",
+        help: "signals that devices begin to send under load, the last so many: { signals = 1, after = 1000 }; so many datapoints of each device lack them",
+    },
 ];
 
 /// What the seed of the values that are corrected differs by.
@@ -59,6 +64,7 @@ pub(crate) struct DirtyData {
     out_of_order: Option<OutOfOrderConfig>,
     twice: Option<TwiceConfig>,
     corrected: Option<TwiceConfig>,
+    added_signals: Option<AddedConfig>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -89,6 +95,13 @@ struct TwiceConfig {
     after: SignedDuration,
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AddedConfig {
+    signals: usize,
+    after: u64,
+}
+
 impl DirtyData {
     /// Takes their keys out of a dataset's parameters.
     pub(crate) fn take(parameters: &mut Settings) -> Result<Self, ParameterError> {
@@ -115,11 +128,49 @@ impl DirtyData {
         let twice = self.twice.map(|twice| twice.meant("twice", period_ns, seed)).transpose()?;
         let corrected = self.corrected.map(|corrected| corrected.meant("corrected", period_ns, seed)).transpose()?;
         let twice = twice.or(corrected);
-        if gaps.is_none() && late.is_none() && scrambled.is_none() && twice.is_none() {
+        let added = self.added_signals.map(|added| added.meant(dataset.schema())).transpose()?;
+        if added.is_some() && twice.is_some() {
+            return Err(ParameterError::key(ADDED, "cannot be given beside twice or corrected: leave one of them out"));
+        }
+        if gaps.is_none() && late.is_none() && scrambled.is_none() && twice.is_none() && added.is_none() {
             return Ok(dataset);
         }
-        Ok(Arc::new(Dirty { dataset, order: SendingOrder::new(seed, gaps, late, scrambled), twice, uncorrected }))
+        let order = SendingOrder::new(seed, gaps, late, scrambled);
+        Ok(Arc::new(Dirty { dataset, order, twice, uncorrected, added }))
     }
+}
+
+const ADDED: &str = "added_signals";
+
+impl AddedConfig {
+    fn meant(&self, schema: &Schema) -> Result<Added, ParameterError> {
+        if self.signals == 0 || self.signals >= schema.width() {
+            let most = schema.width() - 1;
+            let range = if most == 0 {
+                "cannot be given: there is one signal".into()
+            } else {
+                format!("must be from 1 to {most}: the others are there from the beginning")
+            };
+            return Err(ParameterError::key("added_signals.signals", range));
+        }
+        if !(1..=MOST_BEFORE).contains(&self.after) {
+            return Err(ParameterError::key("added_signals.after", "must be from 1 to 1e12 datapoints"));
+        }
+        let schema = schema.clone().with_added(self.signals).map_err(|e| ParameterError::key(ADDED, e))?;
+        Ok(Added { schema, from: self.after })
+    }
+}
+
+/// The most datapoints of a device before its signals are added.
+const MOST_BEFORE: u64 = 1_000_000_000_000;
+
+/// Signals that are added.
+#[derive(Debug)]
+struct Added {
+    /// Which.
+    schema: Schema,
+    /// From which position on datapoints have them.
+    from: u64,
 }
 
 impl GapsConfig {
@@ -187,11 +238,16 @@ struct Dirty {
     twice: Option<Twice>,
     /// Has the values that the first of two sends carries, where they are wrong; its times are of no account.
     uncorrected: Option<Arc<dyn Dataset>>,
+    added: Option<Added>,
 }
 
 impl Dataset for Dirty {
     fn schema(&self) -> &Schema {
-        self.dataset.schema()
+        self.added.as_ref().map_or_else(|| self.dataset.schema(), |added| &added.schema)
+    }
+
+    fn added_from(&self) -> Option<u64> {
+        self.added.as_ref().map(|added| added.from)
     }
 
     fn origin_ns(&self) -> i64 {

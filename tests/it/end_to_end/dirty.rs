@@ -21,6 +21,7 @@ fn what_is_sent_late_or_not_at_all_is_stored_as_it_was_sent() {
         r#"dataset.gaps={ share = 0.2, length = "5s" }"#,
         r#"dataset.twice={ share = 0.1, after = "30s" }"#,
         r#"dataset.corrected={ share = 0.1, after = "30s" }"#,
+        "dataset.added_signals={ signals = 1, after = 20 }",
         "dataset.clock_offset=2m",
     ] {
         let load = ["-p", "compressor_insert", "--arrival", "closed", "--vus", "4", "--operations", "400", "-d", "60s"];
@@ -39,16 +40,33 @@ fn what_is_sent_late_or_not_at_all_is_stored_as_it_was_sent() {
     }
 }
 
+/// The table is altered once, and it is told when and for how long.
+#[test]
+fn a_signal_that_is_added_is_there_from_then_on() {
+    let key = "dataset.added_signals={ signals = 2, after = 40 }";
+    let load = ["-p", "compressor_insert", "--arrival", "closed", "--vus", "4", "--operations", "400", "-d", "60s"];
+    for (layout, is_altered) in [("wide", true), ("narrow", false)] {
+        let set = ["--set", "devices=4", "--set", key, "--layout", layout];
+        let document = run(&[&load[..], &set].concat());
+        let (acked, audit, change) = (&document["points"]["acked"], &document["audit"], &document["schema_change"]);
+        assert_eq!((acked, &audit["corrupt"]), (&audit["right"], &0.into()), "{layout}: {audit:#}");
+        assert_eq!(change["signals"].as_array().map(Vec::len), Some(2), "{change:#}");
+        assert!(change["from_s"].as_f64() > Some(0.0), "{change:#}");
+        assert_eq!(change["altered_s"].as_f64().is_some(), is_altered, "{layout}: {change:#}");
+    }
+}
+
 /// Answers are not held against what is stored twice, and a broker doubles by itself.
 #[test]
 fn what_cannot_be_judged_is_not_sent_twice() {
     let sensors = ["-p", "compressor_insert", "--rate", "10", "--via", "mqtt"];
-    for (key, load) in ["dataset.twice", "dataset.corrected"]
+    let (again, added) = (r#"{ share = 0.1, after = "30s" }"#, "{ signals = 1, after = 1000 }");
+    for (key, value, load) in [("twice", again), ("corrected", again), ("added_signals", added)]
         .into_iter()
-        .flat_map(|key| [(key, &["-p", "compressor_mean"][..]), (key, &sensors)])
+        .flat_map(|(key, value)| [(key, value, &["-p", "compressor_mean"][..]), (key, value, &sensors)])
     {
         let folder = tempfile::tempdir().unwrap();
-        let set = format!(r#"{key}={{ share = 0.1, after = "30s" }}"#);
+        let set = format!("dataset.{key}={value}");
         let output = iotbench(folder.path(), &[&["run"], load, &["--set", &set]].concat()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{}", said(&output));
         assert!(said(&output).contains(key), "{}", said(&output));

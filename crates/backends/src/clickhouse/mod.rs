@@ -16,8 +16,8 @@ mod sql;
 use config::{Config, SETTINGS};
 use database::ClickHouseDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout, MAX_TAGS,
-    OpenRequest, PromiseLevel, SettingError, TagSupport, TimeUnit,
+    Acknowledgement, AddedSignals, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout,
+    MAX_TAGS, OpenRequest, PromiseLevel, SettingError, TagSupport, TimeUnit,
 };
 use marker::FLAG;
 use std::sync::Arc;
@@ -50,6 +50,12 @@ static INFO: BackendInfo = BackendInfo {
     writes_by: "RowBinary over HTTP",
     statements: Some(Language::Sql),
     counters: counters::SOURCES,
+    added_signals: |layout| {
+        AddedSignals::Not(match layout {
+            Layout::Narrow => "the names of signals are an Enum that is fixed when the table is created",
+            _ => "rows that were there before a column was added read as 0 or empty in it, not as without a value",
+        })
+    },
     ..BackendInfo::new("clickhouse", "ClickHouse: MergeTree, RowBinary over HTTP, read by SQL", CAPABILITIES)
 };
 

@@ -70,7 +70,7 @@ impl EncodeBody for RowBinary {
         self.bytes.clear();
         let table = Arc::clone(&self.table);
         batch.tagged_rows(table.schema.tags()).for_each(|rows| self.push_run(batch, rows));
-        let of_point = if self.table.layout == Layout::Narrow { self.table.schema.width() } else { 1 };
+        let of_point = if self.table.layout == Layout::Narrow { batch.columns().len() } else { 1 };
         Ok(batch.len() * of_point)
     }
 

@@ -24,8 +24,8 @@ use async_trait::async_trait;
 use config::{Config, SETTINGS, Transport};
 use database::InfluxDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Language, Layout,
-    MAX_TAGS, OpenRequest, Opens, PromiseLevel, SettingError, Settings, TagSupport, Target, TimeUnit,
+    Acknowledgement, AddedSignals, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Language,
+    Layout, MAX_TAGS, OpenRequest, Opens, PromiseLevel, SettingError, Settings, TagSupport, Target, TimeUnit,
 };
 use marker::MARKER;
 use std::sync::Arc;
@@ -58,6 +58,7 @@ static INFO: BackendInfo = BackendInfo {
     met: &["1.6.7"],
     writes_by: "line protocol over HTTP, over UDP",
     statements: Some(Language::InfluxQl),
+    added_signals: |_| AddedSignals::Nothing,
     ..BackendInfo::new("influxdb", "InfluxDB 1.x: line protocol over HTTP or UDP", CAPABILITIES)
 };
 

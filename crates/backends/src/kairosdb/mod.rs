@@ -17,8 +17,8 @@ mod write;
 use config::{Config, SETTINGS, Store, Transport};
 use database::KairosDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS, OpenRequest,
-    Opens, Recipe, SettingError, Settings, TagSupport, Target, TimeUnit, ValueType,
+    Acknowledgement, AddedSignals, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS,
+    OpenRequest, Opens, Recipe, SettingError, Settings, TagSupport, Target, TimeUnit, ValueType,
 };
 use std::sync::Arc;
 
@@ -52,6 +52,7 @@ static INFO: BackendInfo = BackendInfo {
     tags: TagSupport { most: MAX_TAGS, changing: true, ..TagSupport::NONE },
     met: &["1.3.0"],
     writes_by: "JSON over HTTP, lines over TCP (telnet)",
+    added_signals: |_| AddedSignals::Nothing,
     ..BackendInfo::new("kairosdb", "KairosDB 1.x on H2 or Cassandra: JSON over HTTP, or lines over TCP", CAPABILITIES)
 };
 

@@ -5,7 +5,7 @@ use super::{
     counters::MariaDbCounters,
     error::classify,
     facts::facts,
-    layout::quoted,
+    layout::{add_sql, quoted},
     lease::HeldByRun,
     marker::{self, Tables},
     read::{MariaDbReader, ReadTable},
@@ -116,6 +116,18 @@ impl Database for MariaDbDatabase {
 
     async fn count(&self) -> Result<Counts, Error> {
         self.open_reader().await?.count().await
+    }
+
+    async fn add_signals(&self) -> Result<(), Error> {
+        let mut connection = self.server.connect().await?;
+        if marker::has_added(&mut connection, self.database(), &self.table).await? {
+            return Ok(());
+        }
+        execute(&mut connection, &add_sql(self.database(), &self.table)).await
+    }
+
+    async fn has_added_signals(&self) -> Result<bool, Error> {
+        marker::has_added(&mut self.server.connect().await?, self.database(), &self.table).await
     }
 
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {

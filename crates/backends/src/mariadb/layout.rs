@@ -2,7 +2,7 @@
 
 use super::config::{Config, Indexes};
 use iotbench_backend_kit::marker::comment;
-use iotbench_core::{Layout, Schema, TableSpec, ValueType};
+use iotbench_core::{Layout, Schema, Signal, TableSpec, ValueType};
 
 /// Texts of at most this many bytes, in all columns together, stand in the row; longer ones beside it.
 const MAX_BYTES_IN_ROW: u32 = 16_000;
@@ -26,11 +26,8 @@ pub(crate) fn index_name(table: &TableSpec) -> String {
 pub(crate) fn create_sql(database: &str, table: &TableSpec, config: &Config) -> String {
     let (columns, index_columns) = match table.layout {
         Layout::Wide => {
-            let in_row = texts_fit_in_row(&table.schema);
-            let signals = table.schema.signals().iter();
-            let signals = signals.map(|s| {
-                format!("{} {} NOT NULL", quoted(&s.name), declared_type(s.value_type, s.max_text_bytes, in_row))
-            });
+            let signals = table.schema.first_signals().iter();
+            let signals = signals.map(|s| format!("{} NOT NULL", column(&table.schema, s)));
             (format!("`ts` BIGINT NOT NULL, {}", signals.collect::<Vec<_>>().join(", ")), "`ts`")
         }
         // Table I of the Hof study.
@@ -71,6 +68,18 @@ pub(crate) fn create_sql(database: &str, table: &TableSpec, config: &Config) -> 
     )
 }
 
+/// The statement that adds the columns of the signals that are added. Rows that are there have no value in them.
+pub(crate) fn add_sql(database: &str, table: &TableSpec) -> String {
+    let add = |signal| format!("ADD COLUMN {}", column(&table.schema, signal));
+    let added: Vec<_> = table.schema.added_signals().iter().map(add).collect();
+    format!("ALTER TABLE {} {}", qualified(database, table), added.join(", "))
+}
+
+fn column(schema: &Schema, signal: &Signal) -> String {
+    let in_row = texts_fit_in_row(schema);
+    format!("{} {}", quoted(&signal.name), declared_type(signal.value_type, signal.max_text_bytes, in_row))
+}
+
 /// Whether all texts may be VARCHAR: a row takes 65,535 bytes, of which a character may need four.
 fn texts_fit_in_row(schema: &Schema) -> bool {
     schema.signals().iter().map(|s| u64::from(s.max_text_bytes)).sum::<u64>() <= u64::from(MAX_BYTES_IN_ROW)
@@ -92,7 +101,7 @@ fn declared_type(value_type: ValueType, most_bytes: u32, in_row: bool) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_core::{Marker, Name, Signal};
+    use iotbench_core::{Marker, Name};
 
     fn table(layout: Layout, devices: u32, types: &[(ValueType, u32)]) -> TableSpec {
         let signals = types.iter().zip(["a", "select", "c"]);
@@ -137,6 +146,15 @@ mod tests {
             "`device` INT UNSIGNED, `second` BIGINT, `size` INT UNSIGNED, `measurements` JSON, \
              KEY `t_time` (`device`, `second`)"
         );
+    }
+
+    #[test]
+    fn columns_of_added_signals_come_later_and_may_be_empty() {
+        let mut table = table(Layout::Wide, 1, &[(ValueType::F32, 0), (ValueType::Text, 9)]);
+        table.schema = table.schema.with_added(1).unwrap();
+        let created = create_sql("d", &table, &Config::default());
+        assert!(created.contains("(`ts` BIGINT NOT NULL, `a` FLOAT NOT NULL, KEY"), "{created}");
+        assert_eq!(add_sql("d", &table), "ALTER TABLE `d`.`t` ADD COLUMN `select` VARCHAR(9)");
     }
 
     #[test]

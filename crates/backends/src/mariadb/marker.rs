@@ -228,3 +228,20 @@ async fn lock(connection: &mut MySqlConnection) -> Result<(), Error> {
     }
     Err(Error::new(Cause::Server, "another run holds the lock 'iotbench' of this server").action(Action::Stop))
 }
+
+/// Whether the table has the columns of the signals that are added.
+pub(super) async fn has_added(
+    connection: &mut MySqlConnection,
+    database: &str,
+    table: &TableSpec,
+) -> Result<bool, Error> {
+    let sql = "SELECT column_name FROM information_schema.columns \
+               WHERE table_schema = ? AND table_name = ? AND column_name = ?";
+    for signal in table.schema.added_signals() {
+        let query = sqlx::query(sql).bind(database).bind(table.name.as_str()).bind(&signal.name);
+        if query.fetch_optional(&mut *connection).await.map_err(|e| classify(&e))?.is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

@@ -23,8 +23,8 @@ use address::{Address, DEFAULT_PORT, PASSWORD_VARIABLE, Secret};
 use config::{Config, SETTINGS};
 use database::MariaDbDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout, MAX_TAGS,
-    OpenRequest, PromiseLevel, SettingError, TagSupport, TimeUnit, ValueType,
+    Acknowledgement, AddedSignals, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout,
+    MAX_TAGS, OpenRequest, PromiseLevel, SettingError, TagSupport, TimeUnit, ValueType,
 };
 pub use mysql::MySql;
 use server::Server;
@@ -72,6 +72,7 @@ const INFO: BackendInfo = BackendInfo {
     writes_by: "prepared INSERT of many rows",
     statements: Some(Language::Sql),
     statements_write: true,
+    added_signals: |layout| if layout == Layout::Wide { AddedSignals::Altered } else { AddedSignals::Nothing },
     counters: counters::SOURCES,
     ..BackendInfo::new("mariadb", "MariaDB with InnoDB or MyRocks, and MySQL", CAPABILITIES)
 };

@@ -4,8 +4,8 @@ use super::store::{Point, Store};
 use async_trait::async_trait;
 use iotbench_backend_kit::refuse::refuse;
 use iotbench_core::{
-    Acknowledged, Acknowledgement, Batch, Cause, Counts, Database, Error, Promise, PromiseLevel, PromiseSource, Query,
-    Reader, Reply, ServerFacts, Sink, TableSpec, TagsKept, TakeTags, Writer,
+    Acknowledged, Acknowledgement, Batch, Cause, Counts, Database, Error, Layout, Promise, PromiseLevel, PromiseSource,
+    Query, Reader, Reply, ServerFacts, Sink, TableSpec, TagsKept, TakeTags, Writer,
 };
 use std::{
     collections::BTreeMap,
@@ -27,6 +27,13 @@ impl MemoryDatabase {
 
     fn lock(&self) -> MutexGuard<'_, Option<Store>> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the table lacks the signals that are added, and has to be altered for them.
+    fn lacks_added(&self) -> Result<bool, Error> {
+        let TableSpec { schema, layout, .. } = &*self.table;
+        let is_altered = schema.added() > 0 && *layout == Layout::Wide;
+        Ok(is_altered && !self.with_store(|store| store.has_added_signals())?)
     }
 
     fn with_store<T>(&self, run: impl FnOnce(&mut Store) -> T) -> Result<T, Error> {
@@ -71,6 +78,14 @@ impl Database for MemoryDatabase {
         Ok(())
     }
 
+    async fn add_signals(&self) -> Result<(), Error> {
+        self.with_store(Store::add_signals)
+    }
+
+    async fn has_added_signals(&self) -> Result<bool, Error> {
+        self.with_store(|store| store.has_added_signals())
+    }
+
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
         Ok(Box::new(MemoryWriter { database: self.clone(), uncommitted: None }))
     }
@@ -89,6 +104,9 @@ struct MemoryWriter {
 impl Writer for MemoryWriter {
     async fn write(&mut self, batch: &Batch) -> Result<Acknowledged, Error> {
         refuse(batch, &self.database.table)?;
+        if batch.lacking() == 0 && !batch.is_empty() && self.database.lacks_added()? {
+            return Err(Error::new(Cause::Server, "the table lacks the signals that are added"));
+        }
         let points = Point::all_of(batch);
         match &mut self.uncommitted {
             Some(uncommitted) => uncommitted.extend(points),

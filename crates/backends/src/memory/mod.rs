@@ -1,5 +1,5 @@
 //! The oracle: datapoints in a vector, and every query answered by plain code. What it says is what other backends
-//! are held to. The layout makes no difference to it.
+//! are held to. The layout makes no difference to it, but that a wide table is altered for signals that are added.
 
 mod database;
 mod rollup;
@@ -7,8 +7,8 @@ mod store;
 
 use database::MemoryDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS, OpenRequest,
-    Setting, SettingError, TagSupport, TimeUnit,
+    Acknowledgement, AddedSignals, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, MAX_TAGS,
+    OpenRequest, Setting, SettingError, TagSupport, TimeUnit,
 };
 use std::sync::Arc;
 
@@ -39,6 +39,7 @@ struct Config {}
 static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
     tags: TagSupport { most: MAX_TAGS, changing: true, ..TagSupport::NONE },
+    added_signals: |layout| if layout == Layout::Wide { AddedSignals::Altered } else { AddedSignals::Nothing },
     ..BackendInfo::new("memory", "a vector in memory, read by plain code: the oracle of the tests", CAPABILITIES)
 };
 

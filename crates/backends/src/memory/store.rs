@@ -69,12 +69,13 @@ impl Point {
         batch.run_rows().flat_map(of_run).collect()
     }
 
-    fn value(&self, signal: SignalId) -> Value<'_> {
-        self.values[usize::from(signal)].value()
+    /// `None`: it was stored without it.
+    fn value(&self, signal: SignalId) -> Option<Value<'_>> {
+        self.values.get(usize::from(signal)).map(Stored::value)
     }
 
     fn number(&self, signal: SignalId) -> f64 {
-        self.value(signal).as_f64().unwrap_or(f64::NAN)
+        self.value(signal).and_then(|value| value.as_f64()).unwrap_or(f64::NAN)
     }
 }
 
@@ -88,9 +89,20 @@ type BucketRows = Vec<Vec<Option<f64>>>;
 #[derive(Debug, Default)]
 pub(crate) struct Store {
     points: Vec<Point>,
+    /// Whether it was altered for signals that are added.
+    has_added: bool,
 }
 
 impl Store {
+    /// From now on it has them.
+    pub(crate) fn add_signals(&mut self) {
+        self.has_added = true;
+    }
+
+    pub(crate) fn has_added_signals(&self) -> bool {
+        self.has_added
+    }
+
     pub(crate) fn extend(&mut self, points: Vec<Point>) {
         self.points.extend(points);
     }
@@ -163,7 +175,7 @@ impl Store {
     /// The points alone with a value that meets a condition, or all, with 1 for a value that does and 0 for each other.
     fn only(&self, signal: SignalId, predicate: Predicate, indicator: bool) -> Self {
         let of = |point: &Point| {
-            let number = point.value(signal).as_f64();
+            let number = point.value(signal).and_then(|value| value.as_f64());
             let holds = number.is_some_and(|number| predicate.holds(number));
             let mut point = point.clone();
             if indicator && number.is_some() {
@@ -171,7 +183,7 @@ impl Store {
             }
             (holds || indicator).then_some(point)
         };
-        Self { points: self.points.iter().filter_map(of).collect() }
+        Self { points: self.points.iter().filter_map(of).collect(), has_added: self.has_added }
     }
 
     /// The points of a range or of a filter, the newest of each device first, and the signals of their rows.
@@ -383,8 +395,8 @@ fn counted(rows: Vec<(u32, i64, f64)>, at_least: Option<u64>) -> Vec<(u32, i64, 
 
 fn less(a: &Point, b: &Point, signal: SignalId) -> bool {
     match (a.value(signal), b.value(signal)) {
-        (Value::I64(a), Value::I64(b)) => a < b,
-        (a, b) => a.as_f64() < b.as_f64(),
+        (Some(Value::I64(a)), Some(Value::I64(b))) => a < b,
+        _ => a.number(signal) < b.number(signal),
     }
 }
 
@@ -467,7 +479,7 @@ impl Rows<'_> {
         for point in points {
             answer.row(point.device, point.timestamp_ns, |columns| {
                 let values = signals.iter().map(|&s| point.value(s));
-                columns.iter_mut().zip(values).try_for_each(|(column, value)| column.push(Some(value)))
+                columns.iter_mut().zip(values).try_for_each(|(column, value)| column.push(value))
             })?;
         }
         answer.finish(0, ComputedBy::Server)

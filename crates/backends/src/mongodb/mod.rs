@@ -28,8 +28,9 @@ use clients::Clients;
 use config::{Config, SETTINGS};
 use database::MongoDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Language, Layout,
-    MAX_TAGS, OpenRequest, Opens, Recipe, SettingError, Settings, Statement, TableSpec, TagSupport, Target, TimeUnit,
+    Acknowledgement, AddedSignals, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Language,
+    Layout, MAX_TAGS, OpenRequest, Opens, Recipe, SettingError, Settings, Statement, TableSpec, TagSupport, Target,
+    TimeUnit,
 };
 use layout::Table;
 use std::sync::Arc;
@@ -66,6 +67,7 @@ static INFO: BackendInfo = BackendInfo {
     met: &["6.0.5"],
     writes_by: "unordered insert of raw documents",
     counters: counters::SOURCES,
+    added_signals: |_| AddedSignals::Nothing,
     ..BackendInfo::new(
         "mongodb",
         "MongoDB: documents or time series, a single server, a replica set or shards",

@@ -11,7 +11,7 @@ use super::{
     lease::HeldByRun,
     own_database,
     ownership::Tables,
-    read::PostgresReader,
+    read::{PostgresReader, has_added},
     timescale,
     write::PostgresWriter,
 };
@@ -41,7 +41,11 @@ impl PostgresDatabase {
     }
 
     async fn open_reader(&self) -> Result<PostgresReader, Error> {
-        Ok(PostgresReader::new(self.connector.connect().await?, Arc::clone(&self.table)))
+        let mut connection = self.connector.connect().await?;
+        // A question that names a column which is not there fails.
+        let lacks_added = !self.table.added_columns().is_empty() && !has_added(&mut connection, &self.table).await?;
+        let table = if lacks_added { Arc::new(self.table.before_addition()) } else { Arc::clone(&self.table) };
+        Ok(PostgresReader::new(connection, table))
     }
 
     /// Says on the server that this run uses its table.
@@ -116,6 +120,15 @@ impl Database for PostgresDatabase {
 
     async fn count(&self) -> Result<Counts, Error> {
         self.open_reader().await?.count().await
+    }
+
+    async fn add_signals(&self) -> Result<(), Error> {
+        let mut connection = self.connector.connect().await?;
+        connection.execute(self.table.add_sql().as_str()).await.map(|_| ()).map_err(|e| classify(&e))
+    }
+
+    async fn has_added_signals(&self) -> Result<bool, Error> {
+        has_added(&mut self.connector.connect().await?, &self.table).await
     }
 
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {

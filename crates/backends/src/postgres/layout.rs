@@ -107,6 +107,26 @@ impl Table {
         }
     }
 
+    /// The same without the signals that are added.
+    pub(crate) fn before_addition(&self) -> Self {
+        let columns = self.columns.iter().take(self.columns.len() - self.added_columns().len()).cloned().collect();
+        let spec = TableSpec { schema: self.spec.schema.before_addition(), ..self.spec.clone() };
+        Self { columns, spec, ..self.clone() }
+    }
+
+    /// The columns of the signals that are added.
+    pub(crate) fn added_columns(&self) -> &[TableColumn] {
+        let added = if self.spec.layout == Layout::Wide { self.spec.schema.added() } else { 0 };
+        self.columns.get(self.columns.len() - added..).unwrap_or_default()
+    }
+
+    /// The statement that adds them. Rows that are there have no value in them.
+    pub(crate) fn add_sql(&self) -> String {
+        let add = |c: &TableColumn| format!("ADD COLUMN IF NOT EXISTS {} {}", quoted(&c.name), c.column_type.sql());
+        let added: Vec<_> = self.added_columns().iter().map(add).collect();
+        format!("ALTER TABLE {} {}", self.qualified, added.join(", "))
+    }
+
     /// The name of the table's one index.
     pub(crate) fn index_name(&self) -> String {
         format!("{}_time", self.spec.name)
@@ -114,7 +134,8 @@ impl Table {
 
     /// The statements that create the table and its index. No key is unique: equal timestamps are kept.
     pub(crate) fn create_sql(&self) -> Vec<String> {
-        let columns = self.columns.iter().map(|c| format!("{} {} NOT NULL", quoted(&c.name), c.column_type.sql()));
+        let columns = self.columns.iter().take(self.columns.len() - self.added_columns().len());
+        let columns = columns.map(|c| format!("{} {} NOT NULL", quoted(&c.name), c.column_type.sql()));
         let columns = columns.collect::<Vec<_>>().join(", ");
         let unlogged = if self.unlogged { "UNLOGGED " } else { "" };
         let time = if self.spec.layout == Layout::Narrow { "second, nanosecond" } else { self.first_of_time() };
@@ -250,6 +271,15 @@ pub(crate) mod tests {
         let mut table = table(layout, devices, ValueType::F32, settings);
         table.spec.schema = table.spec.schema.clone().with_tags(tags).unwrap();
         table
+    }
+
+    #[test]
+    fn columns_of_added_signals_come_later_and_may_be_empty() {
+        let mut table = table(Layout::Wide, 1, ValueType::F32, r#"{"indexes": "none"}"#);
+        table.spec.schema = table.spec.schema.clone().with_added(1).unwrap();
+        assert_eq!(table.create_sql(), ["CREATE TABLE \"public\".\"t\" (\"ts\" bigint NOT NULL, \"a\" real NOT NULL)"]);
+        assert_eq!(table.add_sql(), "ALTER TABLE \"public\".\"t\" ADD COLUMN IF NOT EXISTS \"select\" real");
+        assert_eq!(table.before_addition().column_list(), "\"ts\", \"a\"");
     }
 
     #[test]

@@ -27,9 +27,9 @@ use config::{Config, Division, SETTINGS};
 use connector::Connector;
 use database::PostgresDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Language, Layout,
-    MAX_TAGS, OpenRequest, PromiseLevel, Recipe, SettingError, Settings, TableSpec, TagSupport, Target, TimeUnit,
-    ValueType,
+    Acknowledgement, AddedSignals, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Language,
+    Layout, MAX_TAGS, OpenRequest, PromiseLevel, Recipe, SettingError, Settings, TableSpec, TagSupport, Target,
+    TimeUnit, ValueType,
 };
 use layout::Table;
 use std::sync::Arc;
@@ -78,6 +78,7 @@ static INFO: BackendInfo = BackendInfo {
     writes_by: "prepared INSERT of many rows, arrays (unnest), binary COPY",
     statements: Some(Language::Sql),
     statements_write: true,
+    added_signals: |layout| if layout == Layout::Wide { AddedSignals::Altered } else { AddedSignals::Nothing },
     counters: counters::SOURCES,
     ..BackendInfo::new(
         "postgres",

@@ -89,8 +89,21 @@ impl Database for QuestDatabase {
     async fn count(&self) -> Result<Counts, Error> {
         let mut client = self.client().await?;
         marker::check_exists(&mut client, &self.table.name).await?;
+        let has_added = marker::has_added(&mut client, &self.table).await?;
         let mut rows = SqlRows { client: &mut client, table: &self.table };
-        rows.counts(&sql::count(&self.table)).await.map(|(counts, _)| counts)
+        rows.counts(&sql::count(&self.table, has_added)).await.map(|(counts, _)| counts)
+    }
+
+    async fn add_signals(&self) -> Result<(), Error> {
+        let mut client = self.client().await?;
+        for alter in sql::add_columns(&self.table) {
+            client.run(&alter).await?;
+        }
+        Ok(())
+    }
+
+    async fn has_added_signals(&self) -> Result<bool, Error> {
+        marker::has_added(&mut self.client().await?, &self.table).await
     }
 
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {

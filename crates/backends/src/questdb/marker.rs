@@ -13,7 +13,7 @@ use iotbench_backend_kit::{
     ownership::{Found, Owned, Ownership},
     sql::AskRows,
 };
-use iotbench_core::{Cause, Error, Marker, Name, OwnedObject, TableSpec};
+use iotbench_core::{Cause, Error, Layout, Marker, Name, OwnedObject, TableSpec};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// What the names of our marks begin with.
@@ -162,6 +162,24 @@ pub(crate) async fn check_exists(client: &mut Client, table: &Name) -> Result<()
         Cause::Server,
         format!("table {table} is not there, or not the one that was made: somebody dropped it"),
     ))
+}
+
+/// Whether the table has the columns of the signals that are added, where these are columns.
+///
+/// # Errors
+/// The server's.
+pub(crate) async fn has_added(client: &mut Client, table: &TableSpec) -> Result<bool, Error> {
+    if table.layout == Layout::Narrow || table.schema.added() == 0 {
+        return Ok(true);
+    }
+    let mut found = 0;
+    let note = |row: &[Cell<'_>]| {
+        let [Cell::Text(column)] = row else { return Err(improper(&"a list of columns without names")) };
+        found += table.schema.added_signals().iter().filter(|signal| signal.name == **column).count();
+        Ok(())
+    };
+    client.ask(&format!("SELECT \"column\" FROM table_columns({})", text(table.name.as_str())), note).await?;
+    Ok(found == table.schema.added())
 }
 
 fn not_ours(table: &Name) -> Error {

@@ -16,8 +16,8 @@ mod write;
 use config::{Config, SETTINGS};
 use database::QuestDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout, MAX_TAGS,
-    OpenRequest, PromiseLevel, SettingError, TagSupport, TimeUnit, ValueType,
+    Acknowledgement, AddedSignals, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout,
+    MAX_TAGS, OpenRequest, PromiseLevel, SettingError, TagSupport, TimeUnit, ValueType,
 };
 use marker::{FLAG, MARKER};
 use std::sync::Arc;
@@ -59,6 +59,7 @@ static INFO: BackendInfo = BackendInfo {
     writes_by: "line protocol over HTTP",
     statements: Some(Language::Sql),
     counters: counters::SOURCES,
+    added_signals: |layout| if layout == Layout::Wide { AddedSignals::Altered } else { AddedSignals::Nothing },
     ..BackendInfo::new("questdb", "QuestDB: line protocol over HTTP, read by SQL", CAPABILITIES)
 };
 

@@ -4,6 +4,7 @@ mod own_statement;
 
 use super::{
     client::Client,
+    marker::has_added,
     sql::{Over, Select, count},
 };
 use async_trait::async_trait;
@@ -61,7 +62,10 @@ impl QuestReader {
         let &Ask { signals, signal, limit, .. } = ask;
         match (ask.what, ask.order) {
             (What::FirstOfEach, _) => rows.first_of_each(&select.latest(signals), signals, sink).await,
-            (What::Count, _) => rows.count(&count(table), sink).await,
+            (What::Count, _) => {
+                let has_added = has_added(rows.client, table).await?;
+                rows.count(&count(table, has_added), sink).await
+            }
             (What::Figures(aggregates), _) => {
                 let sql = select.figures(signals, aggregates, Over::All)?;
                 rows.figures(&sql, (signals, aggregates), None, sink).await

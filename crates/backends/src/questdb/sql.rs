@@ -8,7 +8,7 @@ use iotbench_backend_kit::{
     span::Span,
 };
 use iotbench_core::{
-    Aggregate, BucketWidth, Error, Layout, Predicate, SignalId, TableSpec, TagId, TagType, TypedTag, ValueType,
+    Aggregate, BucketWidth, Error, Layout, Predicate, Signal, SignalId, TableSpec, TagId, TagType, TypedTag, ValueType,
 };
 
 /// The column of the time.
@@ -36,7 +36,7 @@ pub(crate) fn create_table(table: &TableSpec, partition_by: Partition) -> String
             let value_type = signals.first().map_or(ValueType::F64, |signal| signal.value_type);
             columns.extend([format!("{SIGNAL} SYMBOL"), format!("{VALUE} {}", type_word(value_type))]);
         }
-        _ => columns.extend(signals.iter().map(|s| format!("{} {}", quoted(&s.name), type_word(s.value_type)))),
+        _ => columns.extend(table.schema.first_signals().iter().map(column)),
     }
     format!(
         "CREATE TABLE {} ({}) TIMESTAMP({TIME}) PARTITION BY {} WAL",
@@ -53,6 +53,17 @@ fn tag_word(tag_type: TagType) -> &'static str {
         TagType::Number => "DOUBLE",
         TagType::Truth => "BOOLEAN",
     }
+}
+
+/// The statements that add the columns of the signals that are added.
+pub(crate) fn add_columns(table: &TableSpec) -> impl Iterator<Item = String> {
+    let name = quoted(table.name.as_str());
+    let added = table.schema.added_signals().iter();
+    added.map(move |signal| format!("ALTER TABLE {name} ADD COLUMN IF NOT EXISTS {}", column(signal)))
+}
+
+fn column(signal: &Signal) -> String {
+    format!("{} {}", quoted(&signal.name), type_word(signal.value_type))
 }
 
 fn type_word(value_type: ValueType) -> &'static str {
@@ -319,8 +330,8 @@ impl<'a> Select<'a> {
 }
 
 /// One row: how many datapoints, how many values. In layout narrow a device has as many datapoints as its fullest
-/// signal has values.
-pub(crate) fn count(table: &TableSpec) -> String {
+/// signal has values. Signals that are added count where the table has their columns.
+pub(crate) fn count(table: &TableSpec, has_added: bool) -> String {
     let name = quoted(table.name.as_str());
     if table.layout == Layout::Narrow {
         let device = if table.has_device_column() { DEVICE } else { "'0'" };
@@ -329,7 +340,8 @@ pub(crate) fn count(table: &TableSpec) -> String {
              (SELECT {device} d, {SIGNAL} g, count({VALUE}) c FROM {name}))"
         );
     }
-    let values: Vec<_> = table.schema.signals().iter().map(|s| format!("count({})", quoted(&s.name))).collect();
+    let signals = if has_added { table.schema.signals() } else { table.schema.first_signals() };
+    let values: Vec<_> = signals.iter().map(|s| format!("count({})", quoted(&s.name))).collect();
     format!("SELECT count(), {} FROM {name}", values.join(" + "))
 }
 

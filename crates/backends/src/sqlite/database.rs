@@ -4,9 +4,10 @@ use super::{
     config::Indexes,
     error::classify,
     file::DatabaseFile,
+    layout,
     marker::Tables,
     promise::{promise, synchronous_name},
-    read::SqliteReader,
+    read::{SqliteReader, has_added},
     write::SqliteWriter,
 };
 use async_trait::async_trait;
@@ -14,7 +15,7 @@ use iotbench_backend_kit::{devices::Filled, ownership};
 use iotbench_core::{
     Acknowledgement, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
 };
-use rusqlite::Connection;
+use rusqlite::{Connection, TransactionBehavior};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// A SQLite file and the table in it that is ours.
@@ -73,6 +74,22 @@ impl Database for SqliteDatabase {
 
     async fn count(&self) -> Result<Counts, Error> {
         self.open_reader()?.count()
+    }
+
+    async fn add_signals(&self) -> Result<(), Error> {
+        let mut connection = self.file.connect()?;
+        let mut alter = || {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            if !has_added(&transaction, &self.table)? {
+                transaction.execute_batch(&layout::add_sql(&self.table))?;
+            }
+            transaction.commit()
+        };
+        alter().map_err(|e| classify(&e))
+    }
+
+    async fn has_added_signals(&self) -> Result<bool, Error> {
+        has_added(&self.file.connect_to_read()?, &self.table).map_err(|e| classify(&e))
     }
 
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {

@@ -1,7 +1,7 @@
 //! The tables and indexes of each layout.
 
 use super::config::Indexes;
-use iotbench_core::{Layout, TableSpec, ValueType};
+use iotbench_core::{Layout, Signal, TableSpec, ValueType};
 
 /// The name of the table's one index.
 pub(crate) fn index_name(table: &TableSpec) -> String {
@@ -17,8 +17,7 @@ pub(crate) fn quoted(name: &str) -> String {
 pub(crate) fn create_sql(table: &TableSpec, indexes: Indexes) -> String {
     let (columns, index_columns) = match table.layout {
         Layout::Wide => {
-            let signals = table.schema.signals().iter();
-            let signals = signals.map(|s| format!("{} {}", quoted(&s.name), declared_type(s.value_type)));
+            let signals = table.schema.first_signals().iter().map(column);
             (format!("ts INTEGER NOT NULL, {}", signals.collect::<Vec<_>>().join(", ")), "ts")
         }
         // Table I of the Hof study. Without one type for all signals a column keeps what it is given.
@@ -41,6 +40,16 @@ pub(crate) fn create_sql(table: &TableSpec, indexes: Indexes) -> String {
     format!("CREATE TABLE {name} ({device}{columns});{index}")
 }
 
+/// The statements that add the columns of the signals that are added.
+pub(crate) fn add_sql(table: &TableSpec) -> String {
+    let add = |signal: &Signal| format!("ALTER TABLE {} ADD COLUMN {};", table.name, column(signal));
+    table.schema.added_signals().iter().map(add).collect()
+}
+
+fn column(signal: &Signal) -> String {
+    format!("{} {}", quoted(&signal.name), declared_type(signal.value_type))
+}
+
 fn declared_type(value_type: ValueType) -> &'static str {
     match value_type {
         ValueType::F32 | ValueType::F64 => "REAL",
@@ -52,7 +61,7 @@ fn declared_type(value_type: ValueType) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_core::{Marker, Name, Schema, Signal};
+    use iotbench_core::{Marker, Name, Schema};
 
     fn table(layout: Layout, devices: u32) -> TableSpec {
         let signal = |name: &str| Signal { name: name.into(), value_type: ValueType::U16, max_text_bytes: 0 };

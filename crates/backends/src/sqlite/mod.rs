@@ -17,8 +17,8 @@ use config::{Config, SETTINGS, file_of};
 use database::SqliteDatabase;
 use file::DatabaseFile;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout, MAX_TAGS,
-    OpenRequest, PromiseLevel, SettingError, TagSupport, TimeUnit, ValueType,
+    Acknowledgement, AddedSignals, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout,
+    MAX_TAGS, OpenRequest, PromiseLevel, SettingError, TagSupport, TimeUnit, ValueType,
 };
 use marker::MARKER_TABLE;
 use std::sync::Arc;
@@ -61,6 +61,7 @@ static INFO: BackendInfo = BackendInfo {
     writes_by: "a prepared INSERT a record, a transaction a batch",
     statements: Some(Language::Sql),
     statements_write: true,
+    added_signals: |layout| if layout == Layout::Wide { AddedSignals::Altered } else { AddedSignals::Nothing },
     ..BackendInfo::new("sqlite", "SQLite in a file, embedded: nothing to install", CAPABILITIES)
 };
 

@@ -17,8 +17,8 @@ use config::{Config, SETTINGS};
 use database::VictoriaDatabase;
 use facts::MAX_SECONDS_IN_MEMORY;
 use iotbench_core::{
-    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout, OpenRequest,
-    PromiseLevel, SettingError, TagSupport, TimeUnit, ValueType,
+    Acknowledgement, AddedSignals, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Language, Layout,
+    OpenRequest, PromiseLevel, SettingError, TagSupport, TimeUnit, ValueType,
 };
 use marker::{FLAG, MARKER};
 use std::sync::Arc;
@@ -71,6 +71,7 @@ static INFO: BackendInfo = BackendInfo {
     statements: Some(Language::MetricsQl),
     met: &["1.79.5"],
     writes_by: "line protocol over HTTP",
+    added_signals: |_| AddedSignals::Nothing,
     ..BackendInfo::new(
         "victoriametrics",
         "VictoriaMetrics: line protocol over HTTP, read by export and MetricsQL",

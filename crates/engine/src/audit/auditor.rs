@@ -58,6 +58,8 @@ pub struct AuditRequest<'a> {
     pub acknowledgement: Acknowledgement,
     /// Whether the values of two datapoints of equal device and time come back as they were sent together.
     pub keeps_together: bool,
+    /// Whether the table has the signals that are added.
+    pub has_added_signals: bool,
     /// How long an answer may take.
     pub patience: Duration,
     /// Whether the user does not wait for the end.
@@ -80,6 +82,7 @@ impl<'a> AuditRequest<'a> {
             may_lose: false,
             acknowledgement: capabilities.acknowledgement,
             keeps_together: info.keeps_together,
+            has_added_signals: true,
             patience,
             stops: &|| false,
         }
@@ -136,7 +139,9 @@ impl<'a> Auditor<'a> {
         let expected = ExpectedRows::new(Arc::clone(&request.dataset), exactness);
         let sends = SecondSends { policy, history: history.clone(), in_doubt: !summary.ended };
         let expected = expected.with_second_sends(sends);
-        let signals = (0..).take(request.dataset.schema().width()).collect();
+        let schema = request.dataset.schema();
+        let width = if request.has_added_signals { schema.width() } else { schema.first_signals().len() };
+        let signals = (0..).take(width).collect();
         let ends = (request.scope == AuditScope::Sample).then(|| Instant::now() + SAMPLE_TIME);
         let tags = (!request.plan.table.schema.tags().is_empty()).then(TagAudit::default);
         let findings = Findings::default();

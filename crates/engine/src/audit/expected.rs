@@ -201,6 +201,13 @@ impl ExpectedRows {
         self.row += 1;
     }
 
+    /// The first signal that the present datapoint lacks, because it was sent before it was added.
+    fn lacks_from(&self) -> usize {
+        let schema = self.dataset.schema();
+        let lacks = |from| self.dataset.position_of(self.device, self.first + self.row as u64) < from;
+        if self.dataset.added_from().is_some_and(lacks) { schema.first_signals().len() } else { schema.width() }
+    }
+
     /// What a stored row is beside the present datapoint, whose first values may be corrected. Tells of each value how it is
     /// alike.
     pub fn likeness(
@@ -211,10 +218,14 @@ impl ExpectedRows {
         tell: &mut dyn FnMut(usize, Alike),
     ) -> Likeness {
         let (mut missing, mut right, mut first) = (None, true, is_corrected);
+        let lacks_from = self.lacks_from();
         for (place, signal) in self.dataset.schema().signals().iter().enumerate() {
-            let sent = self.batch.value(place, self.row);
+            let sent = self.batch.value(place, self.row).filter(|_| place < lacks_from);
             let stored = chunk.columns.get(place).and_then(|column| column.get(row));
             let Some(value) = stored else {
+                if sent.is_none() {
+                    continue;
+                }
                 missing.get_or_insert_with(|| told(&signal.name, None, sent));
                 continue;
             };

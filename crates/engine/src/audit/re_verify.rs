@@ -6,7 +6,9 @@ use crate::{
     ledger::{Ledger, LedgerError, LedgerHead, LedgerSummary},
     plan::Planned,
 };
-use iotbench_core::{Backend, Cause, Counts, Error, OpenRequest, PromiseLevel, ServerFacts, Target};
+use iotbench_core::{
+    AddedSignals, Backend, Cause, Counts, Database, Error, OpenRequest, PromiseLevel, ServerFacts, TableSpec, Target,
+};
 use std::{ops::RangeInclusive, time::Duration};
 
 /// A server that does not answer by then is not there.
@@ -116,9 +118,11 @@ pub fn re_verify(
         let Counts { points: counted, .. } = in_time(patience, database.count()).await?;
         let mut reader = in_time(CONNECT, database.reader()).await?;
         let acknowledgement = facts.acknowledgement;
+        let has_added_signals = in_time(CONNECT, has_added_signals(planned, backend, &*database)).await?;
         let request = AuditRequest {
             may_lose,
             acknowledgement,
+            has_added_signals,
             stops,
             ..AuditRequest::new(planned, ledger, backend.info(), scope)
         };
@@ -130,6 +134,17 @@ pub fn re_verify(
         Some(found) => Err(ReVerifyError::Target(found.clone())),
         None => verified,
     }
+}
+
+/// Whether the table can be asked for signals that are added.
+pub(crate) async fn has_added_signals(
+    planned: &Planned,
+    backend: &dyn Backend,
+    database: &dyn Database,
+) -> Result<bool, Error> {
+    let TableSpec { schema, layout, .. } = &planned.plan.table;
+    let is_altered = schema.added() > 0 && (backend.info().added_signals)(*layout) == AddedSignals::Altered;
+    if is_altered { database.has_added_signals().await } else { Ok(true) }
 }
 
 /// An embedded database that cannot be opened went with the run that it belonged to.

@@ -18,7 +18,7 @@ impl LoadLoop {
             Ok(acknowledged) => {
                 let batch = &lane.exchange.operation;
                 self.note_acked(lane.number, batch.runs(), 0..batch.len(), ended_ns);
-                let values = operation.points * self.values_per_point;
+                let values = operation.points * operation.values_per_point;
                 (Outcome::Ok, Payload::undivided(Outcome::Ok, operation.points, values, acknowledged.bytes), None)
             }
             Err(error) => {
@@ -51,7 +51,7 @@ impl LoadLoop {
                 self.note_stored(lane.number, batch, rows, 0, ended_ns);
                 self.note_others(lane.number, rows, all);
                 let points_acked = rows.len() as u64;
-                let values_acked = points_acked * self.values_per_point;
+                let values_acked = points_acked * batch.columns().len() as u64;
                 let points_failed = points - points_acked.min(points);
                 (outcome_of(error), Payload { points_acked, points_failed, values_acked, ..Payload::default() })
             }

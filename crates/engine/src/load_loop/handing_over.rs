@@ -111,6 +111,7 @@ impl LoadLoop {
         self.follow(now_ns);
         self.work.clear();
         self.pauses.clear();
+        self.held.clear();
         for (lane, operation) in std::mem::take(&mut self.under_way).into_iter().enumerate() {
             let Some(operation) = operation else { continue };
             let (outcome, payload) = match &operation.sequence {
@@ -122,7 +123,7 @@ impl LoadLoop {
                     let rows = sequence.rows_by_fate(&Applied::Maybe);
                     self.note_rows(lane, Fate::Unknown, rows.unknown);
                     self.note_rows(lane, Fate::Failed, rows.failed);
-                    sequence.failed(&Applied::Maybe, self.values_per_point)
+                    sequence.failed(&Applied::Maybe, operation.values_per_point)
                 }
             };
             self.parts.recorder.error(now_ns, Cause::TimedOut.name(), "no answer when the run ended");

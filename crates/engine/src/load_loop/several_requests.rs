@@ -118,14 +118,14 @@ impl LoadLoop {
             let batch = &lane.exchange.operation;
             self.note_acked(lane.number, batch.runs(), 0..batch.len(), ended_ns);
         }
-        let (outcome, payload) = sequence.ended(self.values_per_point);
+        let (outcome, payload) = sequence.ended(operation.values_per_point);
         self.parts.recorder.record_busy(operation.kind, operation.due.intended_ns, ended_ns, sequence.busy_ns());
         self.record(&operation, ended_ns, outcome, &payload);
         self.free(lane, ended_ns, operation.own_delay_ns);
     }
 
     /// A call failed, or none may be made any more. A transaction is undone by giving up its connection.
-    fn end_early(&mut self, mut lane: Lane, ended_ns: u64, error: &Error) {
+    pub(super) fn end_early(&mut self, mut lane: Lane, ended_ns: u64, error: &Error) {
         let Some(operation) = self.take_under_way(&lane, ended_ns) else { return };
         let Some(sequence) = &operation.sequence else { return };
         self.tell_error(ended_ns, error);
@@ -139,7 +139,7 @@ impl LoadLoop {
         let rows = sequence.rows_by_fate(&error.applied);
         self.note_rows(lane.number, Fate::Unknown, rows.unknown);
         self.note_rows(lane.number, Fate::Failed, rows.failed);
-        let (outcome, payload) = sequence.failed(&error.applied, self.values_per_point);
+        let (outcome, payload) = sequence.failed(&error.applied, operation.values_per_point);
         let outcome = if outcome == Outcome::Fail { failure_of(error) } else { outcome };
         self.record(&operation, ended_ns, outcome, &payload);
         if error.action == Action::DiscardWriter {

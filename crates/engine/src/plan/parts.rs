@@ -13,6 +13,12 @@ pub enum PartsError {
     /// Whoever is first takes the next operation, and the parts cannot ask each other.
     #[error("a number of operations is not divided over agents, which cannot count together: give a --duration")]
     Operations,
+    /// The table is altered once, when the first operation needs it, and the parts cannot ask each other.
+    #[error(
+        "a load to which signals are added is not divided over agents, which do not wait for one another: leave dataset.added_signals out, or use \
+         one process"
+    )]
+    AddedSignals,
     /// Whole requests, and all devices of a user, belong to one part.
     #[error(
         "the load cannot be divided into {parts} parts, but into {most} at most: a request, a user and a sensor belong \
@@ -77,6 +83,9 @@ impl Plan {
     fn check(&self, parts: u32) -> Result<(), PartsError> {
         if parts == 0 {
             return Err(PartsError::None);
+        }
+        if self.table.schema.added() > 0 {
+            return Err(PartsError::AddedSignals);
         }
         let writes_in_sessions = |group: &&GroupPlan| matches!(group.load, Load::PartlyOpen { .. }) && !group.reads();
         if let Some(group) = self.groups.iter().find(writes_in_sessions).filter(|_| parts > 1) {

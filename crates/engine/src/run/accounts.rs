@@ -6,7 +6,10 @@ use iotbench_recorder::WINDOW_NS;
 use iotbench_sampler::SamplerReport;
 
 impl Session<'_> {
-    pub(super) fn settle_accounts(&mut self, running: Running, reasons: &mut Vec<Reason>) -> Result<(), Reason> {
+    pub(super) fn settle_accounts(&mut self, mut running: Running, reasons: &mut Vec<Reason>) -> Result<(), Reason> {
+        if let Some(altering) = running.altering.take() {
+            self.end_schema_change(&running, altering);
+        }
         let failure = running.control.failure();
         if running.ending.overran {
             let after_ns = self.planned.plan.phases.run_deadline_ns.unwrap_or(0);
@@ -49,6 +52,12 @@ impl Session<'_> {
             }
         };
         self.outcome.points = totals.counts.points;
+        self.outcome.stored.values_acked = totals.counts.values_acked;
+        if self.planned.plan.table.schema.added() > 0 && self.outcome.schema_change.is_none() {
+            let remark =
+                "the signals that are to be added were not: no device came so far (dataset.added_signals.after)";
+            self.outcome.plan.remarks.push(remark.into());
+        }
         for agent in &self.outcome.agents {
             let lost = |why: &String| Reason::AgentLost { agent: agent.name.clone(), why: why.clone() };
             reasons.extend(agent.lost.as_ref().map(lost));

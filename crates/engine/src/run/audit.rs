@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::{
-    audit::{Audit, AuditRequest, AuditScope, Auditor, FindingKind, TagFault},
+    audit::{Audit, AuditRequest, AuditScope, Auditor, FindingKind, TagFault, has_added_signals},
     hoard::seen,
     verdict::Reason,
     verify::VerifyMode,
@@ -26,7 +26,7 @@ impl Session<'_> {
         let (Some(stored), Some(ledger)) = (stored, self.outcome.stored.ledger.clone()) else { return Ok(()) };
         let may_lose = self.may_be_lost();
         let stops = || self.stop.requested().is_some();
-        let request = AuditRequest {
+        let mut request = AuditRequest {
             may_lose,
             acknowledgement: self.outcome.target.acknowledgement,
             stops: &stops,
@@ -37,6 +37,8 @@ impl Session<'_> {
             let connect =
                 tokio::time::timeout(Duration::from_nanos(self.planned.plan.phases.deadline_ns), database.reader());
             let mut reader = connect.await.map_err(|_| "no connection in time".to_owned())?.map_err(|e| e.message)?;
+            let has_added = has_added_signals(&self.planned, self.backend, &*database).await;
+            request.has_added_signals = has_added.map_err(|e| e.message)?;
             let auditor = Auditor::new(request).map_err(|e| e.message)?;
             auditor.audit(&mut *reader, Some(stored.points)).await.map_err(|e| e.message)
         }));

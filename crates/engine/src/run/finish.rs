@@ -135,12 +135,12 @@ impl Session<'_> {
 
     /// What is stored, as soon as each datapoint is counted with all its values; or as it was after the last count.
     fn whole_count(&self, patience: Duration) -> Result<Counts, Reason> {
-        let width = self.planned.dataset.schema().width() as u64;
         let mut recounts = 0;
         loop {
             let database = Arc::clone(&self.database);
             let stored = self.control_plane(patience, database.count())?;
-            if stored.values == stored.points * width || recounts == MAX_RECOUNTS || self.stop.requested().is_some() {
+            let has_all = self.values_of(stored.points, self.outcome.points).contains(&stored.values);
+            if has_all || recounts == MAX_RECOUNTS || self.stop.requested().is_some() {
                 return Ok(stored);
             }
             recounts += 1;

@@ -2,6 +2,7 @@
 
 use super::{
     Session,
+    altering::Altering,
     client_watch::ClientWatch,
     scenario_actions::{ScenarioActions, Successor},
     telling::Telling,
@@ -61,6 +62,8 @@ pub(super) struct Running {
     pub(super) telling: Telling,
     /// What becomes of messages, where a broker carries them.
     pub(super) account: Option<Arc<Account>>,
+    /// The table is being altered for signals that are added.
+    pub(super) altering: Option<Altering>,
     pub(super) ending: Ending,
     pub(super) beginning: StepBeginning,
 }
@@ -250,6 +253,7 @@ impl Session<'_> {
         running.client.follow();
         running.counters.iter_mut().for_each(CounterSeries::follow);
         self.follow_sent(running)?;
+        self.follow_schema_change(running)?;
         let now_ns = running.clock.now_ns();
         let deadline_ns = self.planned.plan.phases.deadline_ns;
         running.control.interrupt_older_than(now_ns.saturating_sub(deadline_ns));

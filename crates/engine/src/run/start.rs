@@ -26,7 +26,7 @@ use crate::{
     verify::{Frontier, Probe, ProbeParts, ReadTerms, Sought, Verifier, Witness},
     via::Account,
 };
-use iotbench_core::{Acknowledgement, CLIENT_ROLE, Cause, Error, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE};
+use iotbench_core::{Acknowledgement, AddedSignals, CLIENT_ROLE, Cause, Error, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE};
 use iotbench_sampler::{Observation, OthersWatch, Reading, Sampler, SamplerError, Subject, Target, processors};
 use std::{
     sync::{
@@ -57,6 +57,10 @@ impl Session<'_> {
         let budget_from_ns = if plan.ramp.is_some() { 0 } else { plan.phases.warmup_ns };
         let control =
             Arc::new(Control::new(users, plan.phases.operations, budget_from_ns, blocking_threads(plan, blocking)));
+        let table = &plan.table;
+        if table.schema.added() > 0 {
+            control.gate().guard((self.backend.info().added_signals)(table.layout) == AddedSignals::Altered);
+        }
         let verifier = self.verifier().map_err(target)?;
         let (sender, slices) = sync_channel(SLICES);
         let reached = self.journal.is_some().then(|| Arc::new(Reached::default()));
@@ -113,6 +117,7 @@ impl Session<'_> {
             sampling: Sampling { sampler, elsewhere, readings, others },
             telling: Telling::new(phase),
             account,
+            altering: None,
             ending: Ending::default(),
             beginning: StepBeginning::default(),
         })

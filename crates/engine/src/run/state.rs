@@ -8,7 +8,7 @@ use super::{
 use crate::{outcome::Emptied, profile::RampState, verdict::Reason, visibility::VisibleWatch};
 use iotbench_core::Counts;
 use iotbench_recorder::PointCounts;
-use std::sync::Arc;
+use std::{ops::RangeInclusive, sync::Arc};
 
 impl Session<'_> {
     /// Before a step, also before one that is run again. The first one finds the table that the run has made.
@@ -134,11 +134,28 @@ impl Session<'_> {
             let unknown = most.saturating_sub(acked);
             return Err(Reason::Stored { acked, unknown, stored: stored.points });
         }
-        let expected = stored.points * self.planned.dataset.schema().width() as u64;
-        if stored.values != expected {
+        let values = self.values_of(stored.points, points);
+        if !values.contains(&stored.values) {
+            let expected = stored.values.clamp(*values.start(), *values.end());
             return Err(Reason::StoredValues { stored: stored.values, expected });
         }
         Ok(())
+    }
+
+    /// How many values so many stored datapoints have. Where signals are added, of what nobody acknowledged it is not known which it
+    /// is, nor what is missing of what was.
+    pub(super) fn values_of(&self, stored: u64, points: PointCounts) -> RangeInclusive<u64> {
+        let schema = self.planned.dataset.schema();
+        let [first, all] = [schema.first_signals().len(), schema.width()].map(|width| width as u64);
+        if first == all {
+            return stored * all..=stored * all;
+        }
+        let history = self.outcome.preloaded_points;
+        let acked = history * first + self.outcome.stored.values_acked;
+        match stored.checked_sub(history + points.acked) {
+            Some(more) => acked + more * first..=acked + more * all,
+            None => stored * first..=acked.min(stored * all),
+        }
     }
 
     /// The most that may be stored now: what was sent and not found before may have landed since.

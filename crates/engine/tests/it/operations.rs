@@ -29,6 +29,7 @@ step = "1s"
     };
 }
 
+mod added;
 mod corrected;
 mod deadline;
 mod devices;

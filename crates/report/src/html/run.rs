@@ -11,7 +11,7 @@ use crate::{
     cost::Cost,
     document::{Document, LatencySummary, Via},
     reported_run::ReportedRun,
-    terminal::{figure::TIE, scenario, via},
+    terminal::{figure::TIE, load, scenario, via},
 };
 use maud::{Markup, html};
 
@@ -24,6 +24,9 @@ pub(super) fn sections(run: &ReportedRun, cost: &Cost, colour: usize, clock: &st
             section { h2 { "How long operations took" } (figure) }
         }
         @if let Some(via) = &document.via { (through_a_broker(via, colour)) }
+        @if let Some(change) = &document.schema_change {
+            p { (load::schema_change(change).replace(TIE, "\u{a0}")) }
+        }
         @if let Some(scenario) = &document.scenario {
             section {
                 h2 { "Scenario" }

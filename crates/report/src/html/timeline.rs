@@ -37,7 +37,10 @@ pub(super) fn adorn(chart: Chart, document: &Document, clock: &str) -> Chart {
         let failed = if mark.error.is_some() { " (failed)" } else { "" };
         Some(Annotation { at: mark.from_s?, label: format!("{} {} {}{failed}", mark.action, mark.role, mark.node) })
     });
-    let marks = marks.collect();
+    let change = document.schema_change.iter().filter_map(|change| {
+        Some(Annotation { at: change.from_s?, label: format!("signals added: {}", change.signals.join(", ")) })
+    });
+    let marks = marks.chain(change).collect();
     let measured = document.measured.as_ref();
     let name = if document.capacity.is_some() { "the answer's step" } else { "measured" };
     let stretch = measured.and_then(|m| Some((m.from_s?, m.to_s, name.to_owned())));

@@ -5,7 +5,7 @@ use super::{
     reads,
     table::{paragraph, table},
 };
-use crate::document::{Document, Group, Operation, Spread, Visibility};
+use crate::document::{Document, Group, Operation, SchemaChange, Spread, Visibility};
 use comfy_table::CellAlignment::{Left, Right};
 
 pub(super) fn sections(document: &Document, columns: u16) -> Vec<String> {
@@ -51,6 +51,9 @@ fn fates(document: &Document, columns: u16) -> String {
             count(document.points.replaced)
         ));
     }
+    if let Some(change) = &document.schema_change {
+        text.push_str(&format!("\n{}", paragraph(&schema_change(change), columns)));
+    }
     let all_steps = all_steps(document);
     if !all_steps.is_empty() {
         let said = format!("counted{all_steps}; the figures below are those of the load quoted");
@@ -69,6 +72,17 @@ fn fates(document: &Document, columns: u16) -> String {
     let groups: Vec<_> =
         document.load.groups.iter().map(|g| paragraph(&group(g, document.capacity.is_some()), columns)).collect();
     format!("{text}\n{}", groups.join("\n"))
+}
+
+/// Since when devices sent more signals, and what the database did for it.
+pub(crate) fn schema_change(change: &SchemaChange) -> String {
+    let from = or_none(change.from_s, |s| duration(s * 1e6));
+    let names = change.signals.join(", ");
+    let altered = match change.altered_s {
+        Some(s) => format!("; writers that had them waited {} for the database to alter its table", duration(s * 1e6)),
+        None => String::new(),
+    };
+    format!("From {from} on devices sent signals that were added ({names}){altered}.")
 }
 
 /// Of which loads the counts are, where they are not of one: ` in all 25 steps, those that failed with them`.

@@ -6,7 +6,7 @@ mod findings;
 mod kinds;
 mod ramps;
 
-pub use findings::{with_agents, with_audit, with_counters, with_hiccups, with_reads, with_via};
+pub use findings::{with_added_signal, with_agents, with_audit, with_counters, with_hiccups, with_reads, with_via};
 pub use kinds::{disturbed, swept, transactions, unreached};
 pub use ramps::{drifting, mixed, past_the_peak, queued, ramp};
 
@@ -291,6 +291,7 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         reading: ReadFigures::default(),
         carried: None,
         scenario: None,
+        schema_change: None,
         measured: Some(measured),
         capacity: None,
         writes_alone: None,

@@ -40,6 +40,7 @@ fn full() -> Value {
     let queued = outcomes::queued().measured.and_then(|measured| measured.visibility);
     outcome.measured.as_mut().unwrap().visibility = queued;
     outcome.scenario = outcomes::disturbed().scenario;
+    outcomes::with_added_signal(&mut outcome);
     outcome.plan.sweep = Some(outcomes::swept(100));
     outcome.plan.groups[0].shape = Shape::Rise { rise_ns: 1_000_000_000 };
     outcome.empty_transaction_ns = Some(90_000.0);

@@ -86,7 +86,7 @@ impl Writer for HttpWriter {
             self.text = buffer;
         }
         posted?;
-        self.queued.acknowledged(points * self.table.schema.width() as u64);
+        self.queued.acknowledged(points * batch.columns().len() as u64);
         Ok(Acknowledged { points, bytes })
     }
 }

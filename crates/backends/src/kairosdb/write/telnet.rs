@@ -75,7 +75,7 @@ impl Writer for TelnetWriter {
         let sent = self.stream.write_all(&self.lines).await;
         sent.map_err(|e| Error::new(Cause::Connect, e).action(Action::DiscardWriter).applied(Applied::Maybe))?;
         let points = batch.len() as u64;
-        self.queued.acknowledged(points * self.table.schema.width() as u64);
+        self.queued.acknowledged(points * batch.columns().len() as u64);
         Ok(Acknowledged { points, bytes: self.lines.len() as u64 })
     }
 }

@@ -17,6 +17,7 @@ use super::{
     devices::{self, with_value_sql},
     error::classify,
     layout::{index_name, qualified, quoted},
+    marker::has_added,
     server::execute,
 };
 use async_trait::async_trait;
@@ -318,10 +319,7 @@ impl MariaDbReader {
     /// it.
     pub(crate) async fn count(&mut self) -> Result<Counts, Error> {
         if self.place.table.layout == Layout::Wide {
-            let sql = format!("SELECT COUNT(*) FROM {}", self.place.name);
-            let row = sqlx::query(&sql).fetch_one(&mut self.connection).await.map_err(|e| classify(&e))?;
-            let points = u64::try_from(cell::<i64>(&row, 0)?).unwrap_or_default();
-            return Ok(Counts { points, values: points * self.place.table.schema.width() as u64 });
+            return self.count_wide().await;
         }
         let all_signals = Arc::clone(&self.all_signals);
         let ask = Ask::stretch(Asked::All, &all_signals, Span::ALL);
@@ -335,6 +333,23 @@ impl MariaDbReader {
         };
         each(&mut self.connection, &*self.shape, &selection, &mut bytes, &mut take).await?;
         Ok(counts)
+    }
+
+    /// Only the columns of signals that are added can be empty.
+    async fn count_wide(&mut self) -> Result<Counts, Error> {
+        let schema = &self.place.table.schema;
+        let mut counted = "COUNT(*)".to_owned();
+        let mut added = &[][..];
+        if schema.added() > 0 && has_added(&mut self.connection, &self.place.database, &self.place.table).await? {
+            added = schema.added_signals();
+        }
+        added.iter().for_each(|signal| counted.push_str(&format!(", COUNT({})", quoted(&signal.name))));
+        let sql = format!("SELECT {counted} FROM {}", self.place.name);
+        let row = sqlx::query(&sql).fetch_one(&mut self.connection).await.map_err(|e| classify(&e))?;
+        let count = |place| Ok::<_, Error>(u64::try_from(cell::<i64>(&row, place)?).unwrap_or_default());
+        let points = count(0)?;
+        let of_added = (1..=added.len()).map(count).sum::<Result<u64, Error>>()?;
+        Ok(Counts { points, values: points * schema.first_signals().len() as u64 + of_added })
     }
 
     /// Whether SQL has a question for it; else the client makes the answer of others.

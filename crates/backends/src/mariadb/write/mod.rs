@@ -31,6 +31,10 @@ pub(crate) struct MariaDbWriter {
     table: Arc<TableSpec>,
     records: Box<dyn Records>,
     statement: InsertStatement,
+    /// What sends the batches of the other kind: without the signals that are added, or with them.
+    other: Option<(Box<dyn Records>, InsertStatement)>,
+    /// Whether `records` lack them.
+    lacks_added: bool,
     commit: Commit,
     /// Rows bypass the engine's transactions.
     bulk_load: bool,
@@ -45,20 +49,40 @@ impl MariaDbWriter {
         config: &Config,
     ) -> Result<Self, Error> {
         let records: Box<dyn Records> = match table.layout {
-            Layout::Wide => Box::new(WideRecords::new(&table)),
+            Layout::Wide => Box::new(WideRecords::new(&table, table.schema.signals())),
             Layout::Narrow => Box::new(NarrowRecords::new(&table)),
             Layout::Document => Box::new(DocumentRecords::new(&table)),
             Layout::Bulk => Box::new(BulkRecords::new(&table)),
         };
         let packet_bytes = most_packet_bytes(&mut connection).await?;
         let most_rows = usize::from(config.statement_rows);
-        let statement = InsertStatement::new(&qualified(database, &table), &records.columns(), most_rows, packet_bytes);
-        let (commit, bulk_load) = (config.commit, config.bulk_load);
-        Ok(Self { connection, table, records, statement, commit, bulk_load, in_transaction: false })
+        let name = qualified(database, &table);
+        let statement =
+            |records: &dyn Records| InsertStatement::new(&name, &records.columns(), most_rows, packet_bytes);
+        let other = (table.layout == Layout::Wide && table.schema.added() > 0).then(|| {
+            let before = WideRecords::new(&table, table.schema.first_signals());
+            let statement = statement(&before);
+            (Box::new(before) as Box<dyn Records>, statement)
+        });
+        let statement = statement(&*records);
+        let (commit, bulk_load, lacks_added) = (config.commit, config.bulk_load, false);
+        let in_transaction = false;
+        Ok(Self { connection, table, records, statement, other, lacks_added, commit, bulk_load, in_transaction })
+    }
+
+    /// Goes over to the records of batches that lack the signals that are added, or back, where these are others.
+    fn follow(&mut self, batch: &Batch) {
+        let lacks_added = batch.lacking() > 0;
+        if let Some((records, statement)) = self.other.as_mut().filter(|_| self.lacks_added != lacks_added) {
+            std::mem::swap(&mut self.records, records);
+            std::mem::swap(&mut self.statement, statement);
+            self.lacks_added = lacks_added;
+        }
     }
 
     /// Inserts the batch as the settings say, and counts its bytes.
     async fn insert(&mut self, batch: &Batch) -> Result<u64, Error> {
+        self.follow(batch);
         let count = self.records.take(batch);
         if self.in_transaction {
             return match self.insert_records(batch, 0..count).await {

@@ -8,6 +8,7 @@ use sqlx::error::BoxDynError;
 /// One row a value; the values of a datapoint follow one another in the order of their numbers.
 pub(crate) struct NarrowRecords {
     has_device: bool,
+    /// The signals of the batch that was taken.
     width: usize,
     devices: Vec<u32>,
 }
@@ -31,6 +32,7 @@ impl Records for NarrowRecords {
         if self.has_device {
             devices_of(batch, &mut self.devices);
         }
+        self.width = batch.columns().len();
         batch.len() * self.width
     }
 

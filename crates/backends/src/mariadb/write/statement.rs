@@ -129,7 +129,7 @@ mod tests {
                 assert!(columns[0].push(Value::Text(&"x".repeat(1000))));
             }
         });
-        let mut records = WideRecords::new(&table);
+        let mut records = WideRecords::new(&table, table.schema.signals());
         assert_eq!(records.take(&batch), 10);
         let fitting = |rows, bytes, of| statement(rows, bytes).fitting(&records, &batch, of).0;
         assert_eq!(fitting(100, 1 << 20, 0..10), 0..10);

@@ -1,7 +1,7 @@
 //! Writes layout wide: one row a datapoint, a column for each signal.
 
 use super::records::{Places, Records, bytes_of_value, devices_of, fixed_bytes_of, with_device};
-use iotbench_core::{Batch, TableSpec, ValueType};
+use iotbench_core::{Batch, Signal, TableSpec, ValueType};
 use sqlx::error::BoxDynError;
 
 /// One row a datapoint.
@@ -15,12 +15,13 @@ pub(crate) struct WideRecords {
 }
 
 impl WideRecords {
-    pub(crate) fn new(table: &TableSpec) -> Self {
+    /// Those of batches with these signals.
+    pub(crate) fn new(table: &TableSpec, signals: &[Signal]) -> Self {
         let mut columns = with_device(table.has_device_column(), &["ts"]);
-        columns.extend(table.schema.signals().iter().map(|s| s.name.clone()));
-        let signals = table.schema.signals().iter();
-        let texts = signals.enumerate().filter(|(_, s)| s.value_type == ValueType::Text).map(|(place, _)| place);
-        let fixed: usize = table.schema.signals().iter().map(|s| fixed_bytes_of(s.value_type)).sum();
+        columns.extend(signals.iter().map(|s| s.name.clone()));
+        let all = signals.iter().enumerate();
+        let texts = all.filter(|(_, s)| s.value_type == ValueType::Text).map(|(place, _)| place);
+        let fixed: usize = signals.iter().map(|s| fixed_bytes_of(s.value_type)).sum();
         Self {
             columns,
             has_device: table.has_device_column(),

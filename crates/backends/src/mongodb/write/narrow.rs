@@ -12,6 +12,7 @@ use iotbench_core::{Applied, Batch};
 /// `{ device, tags: { … }, second, nanosecond, number, measurement }`.
 pub(crate) struct NarrowDocuments {
     device: Device,
+    /// The signals of the batch that was taken.
     width: usize,
     devices: Vec<u32>,
 }
@@ -25,6 +26,7 @@ impl NarrowDocuments {
 impl Documents for NarrowDocuments {
     fn take(&mut self, batch: &Batch) -> usize {
         note_devices(&mut self.devices, batch);
+        self.width = batch.columns().len();
         batch.len() * self.width
     }
 

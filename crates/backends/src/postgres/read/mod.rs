@@ -322,6 +322,16 @@ impl PostgresReader {
     }
 }
 
+/// Whether the table has the columns of the signals that are added.
+pub(crate) async fn has_added(connection: &mut PgConnection, table: &Table) -> Result<bool, Error> {
+    let sql =
+        "SELECT count(*) FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = ANY($2) AND NOT attisdropped";
+    let names: Vec<&str> = table.added_columns().iter().map(|column| column.name.as_str()).collect();
+    let found = sqlx::query_scalar(sql).bind(&table.qualified).bind(&names).fetch_one(connection).await;
+    let found: i64 = found.map_err(|e| classify(&e))?;
+    Ok(usize::try_from(found).is_ok_and(|found| found == names.len()))
+}
+
 #[async_trait]
 impl Reader for PostgresReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {

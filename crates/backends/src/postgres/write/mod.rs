@@ -52,6 +52,10 @@ pub(crate) struct PostgresWriter {
     method: Box<dyn Method>,
     commit: Commit,
     records: Records,
+    /// What sends the batches of the other kind: without the signals that are added, or with them.
+    other: Option<(Box<dyn Method>, Records)>,
+    /// Whether `records` lack them.
+    lacks_added: bool,
     in_transaction: bool,
 }
 
@@ -64,13 +68,28 @@ impl PostgresWriter {
             core::Layout::Document => Box::new(DocumentRecords::new(&table.spec.schema, has_device)),
             core::Layout::Bulk => Box::new(BulkRecords::new(has_device)),
         };
-        let method: Box<dyn Method> = match config.method {
-            config::Method::Insert => Box::new(Insert::new(&table)),
-            config::Method::Unnest => Box::new(Unnest::new(&table)),
-            config::Method::Copy => Box::new(Copy::new(&table)),
+        let sending = |table: &Table| -> (Box<dyn Method>, Records) {
+            let method: Box<dyn Method> = match config.method {
+                config::Method::Insert => Box::new(Insert::new(table)),
+                config::Method::Unnest => Box::new(Unnest::new(table)),
+                config::Method::Copy => Box::new(Copy::new(table)),
+            };
+            (method, Records::new(&table.columns))
         };
-        let records = Records::new(&table.columns);
-        Self { connection, table, layout, method, commit: config.commit, records, in_transaction: false }
+        let (method, records) = sending(&table);
+        let other = (!table.added_columns().is_empty()).then(|| sending(&table.before_addition()));
+        let (commit, lacks_added, in_transaction) = (config.commit, false, false);
+        Self { connection, table, layout, method, commit, records, other, lacks_added, in_transaction }
+    }
+
+    /// Goes over to the records of batches that lack the signals that are added, or back, where these are others.
+    fn follow(&mut self, batch: &Batch) {
+        let lacks_added = batch.lacking() > 0;
+        if let Some((method, records)) = self.other.as_mut().filter(|_| self.lacks_added != lacks_added) {
+            std::mem::swap(&mut self.method, method);
+            std::mem::swap(&mut self.records, records);
+            self.lacks_added = lacks_added;
+        }
     }
 
     /// Sends the encoded batch as its transactions.
@@ -168,6 +187,7 @@ impl Writer for PostgresWriter {
         if batch.is_empty() {
             return Ok(Acknowledged::default());
         }
+        self.follow(batch);
         self.records.clear();
         self.layout.encode(batch, &mut self.records);
         self.send(batch.len()).await?;

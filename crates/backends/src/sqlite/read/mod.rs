@@ -10,6 +10,8 @@ mod points;
 mod record;
 mod selection;
 
+pub(crate) use record::has_added;
+
 use super::{devices, error::classify, interrupt::Interruption};
 use async_trait::async_trait;
 use bulk::BulkShape;

@@ -249,11 +249,19 @@ pub(crate) fn text_of<'a>(row: &'a Row<'_>, place: usize) -> Result<&'a [u8], Er
 
 /// Counts rows, and in each column the values.
 pub(crate) fn count_wide(connection: &Connection, table: &TableSpec) -> rusqlite::Result<Counts> {
-    let signals = table.schema.signals().iter();
-    let values: Vec<_> = signals.map(|s| format!("count({})", quoted(&s.name))).collect();
+    let has_added = has_added(connection, table)?;
+    let signals = if has_added { table.schema.signals() } else { table.schema.first_signals() };
+    let values: Vec<_> = signals.iter().map(|s| format!("count({})", quoted(&s.name))).collect();
     let sql = format!("SELECT count(*), {} FROM {}", values.join(", "), table.name);
     connection.query_row(&sql, [], |row| {
-        let values = (1..=table.schema.width()).map(|place| row.get::<_, u64>(place));
+        let values = (1..=signals.len()).map(|place| row.get::<_, u64>(place));
         Ok(Counts { points: row.get(0)?, values: values.sum::<rusqlite::Result<u64>>()? })
     })
+}
+
+/// Whether the table has the columns of the signals that are added.
+pub(crate) fn has_added(connection: &Connection, table: &TableSpec) -> rusqlite::Result<bool> {
+    let mut find = connection.prepare_cached("SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2")?;
+    let mut added = table.schema.added_signals().iter();
+    added.try_fold(true, |all, signal| Ok(all && find.exists([table.name.as_str(), &signal.name])?))
 }

@@ -6,24 +6,29 @@ use super::{
     execute,
 };
 use crate::sqlite::layout::quoted;
-use iotbench_core::{Batch, TableSpec};
+use iotbench_core::{Batch, Signal, TableSpec};
 use rusqlite::Connection;
 
 /// Inserts one row a datapoint.
 pub(crate) struct WideInsert {
     sql: String,
+    /// The same without the signals that are added.
+    sql_before: String,
     has_device: bool,
 }
 
 impl WideInsert {
     pub(crate) fn new(table: &TableSpec) -> Self {
-        let signals: Vec<_> = table.schema.signals().iter().map(|s| quoted(&s.name)).collect();
-        let places = ", ?".repeat(signals.len());
-        let (device, device_place) = if table.has_device_column() { ("device, ", "?, ") } else { ("", "") };
-        let sql =
-            format!("INSERT INTO {} ({device}ts, {}) VALUES ({device_place}?{places})", table.name, signals.join(", "));
-        Self { sql, has_device: table.has_device_column() }
+        let [sql, sql_before] = [table.schema.signals(), table.schema.first_signals()].map(|of| insert_sql(table, of));
+        Self { sql, sql_before, has_device: table.has_device_column() }
     }
+}
+
+fn insert_sql(table: &TableSpec, signals: &[Signal]) -> String {
+    let names: Vec<_> = signals.iter().map(|s| quoted(&s.name)).collect();
+    let places = ", ?".repeat(names.len());
+    let (device, device_place) = if table.has_device_column() { ("device, ", "?, ") } else { ("", "") };
+    format!("INSERT INTO {} ({device}ts, {}) VALUES ({device_place}?{places})", table.name, names.join(", "))
 }
 
 impl Insert for WideInsert {
@@ -32,7 +37,8 @@ impl Insert for WideInsert {
     }
 
     fn insert(&mut self, connection: &Connection, batch: &Batch) -> rusqlite::Result<u64> {
-        let mut statement = connection.prepare_cached(&self.sql)?;
+        let sql = if batch.lacking() > 0 { &self.sql_before } else { &self.sql };
+        let mut statement = connection.prepare_cached(sql)?;
         let time = if self.has_device { 2 } else { 1 };
         for run_rows in batch.run_rows() {
             if self.has_device {

@@ -1,11 +1,11 @@
 //! What an outcome can have beside its load.
 
 use super::LENGTH_NS;
-use iotbench_core::{CarrierFacts, Cause, Counter, Error, TagsKept};
+use iotbench_core::{CarrierFacts, Cause, Counter, Error, Schema, Signal, TagsKept};
 use iotbench_engine::{
     AgentClock, AgentFigures, Answers, Audit, AuditFindings, AuditScope, Carried, ClientLoad, CounterFigure,
-    CounterStretch, CountersCost, FindingKind, Freshness, Messages, Outcome, ReadCounts, Reason, Stages, TagAudit,
-    TagFault, Verdict, VerifyMode,
+    CounterStretch, CountersCost, FindingKind, Freshness, Messages, Outcome, ReadCounts, Reason, SchemaChange, Stages,
+    TagAudit, TagFault, Verdict, VerifyMode,
 };
 use iotbench_recorder::LatencyHistogram;
 use iotbench_sampler::{CpuShares, Hiccup, HiccupCause, Hiccups, Lateness};
@@ -63,6 +63,14 @@ pub fn with_counters(outcome: &mut Outcome) {
     let failure = Some(Error::new(Cause::Connect, "it starts again"));
     outcome.machine.counters =
         Some(CountersCost { looks: 12, failed: 1, took: Duration::from_micros(30_250), failure });
+}
+
+/// A second signal that devices sent from 2.5 s on, which the database took 40 ms to add.
+pub fn with_added_signal(outcome: &mut Outcome) {
+    let mut signals = outcome.plan.table.schema.signals().to_vec();
+    signals.push(Signal { name: "added".into(), ..signals[0].clone() });
+    outcome.plan.table.schema = Schema::new(signals).unwrap().with_added(1).unwrap();
+    outcome.schema_change = Some(SchemaChange { from_ns: 2_500_000_000, altered_ns: Some(2_540_000_000) });
 }
 
 /// A broker that lost 10 of 110 messages, and acknowledged all.
