@@ -48,6 +48,27 @@ fn what_is_late_or_scrambled_is_sent_once_and_with_its_own_time_and_values() {
     }
 }
 
+/// The data are those without it; which of them lack a signal follows from their positions.
+#[test]
+fn signals_that_are_added_change_no_value_and_no_order() {
+    for name in simulated() {
+        let plain = opened(name, &[]);
+        if plain.schema().width() == 1 {
+            continue;
+        }
+        let added = opened(name, &[("added_signals", json!({ "signals": 1, "after": 70 }))]);
+        assert_eq!((plain.added_from(), added.added_from()), (None, Some(70)), "{name}");
+        assert_eq!(added.schema().first_signals().len() + 1, plain.schema().width(), "{name}");
+        assert_eq!(added.schema().signals(), plain.schema().signals(), "{name}");
+        assert_eq!(order(&*added, 1), order(&*plain, 1), "{name}");
+        let run = Run { device: 2, first: 60, count: 20 };
+        let (mut of_plain, mut of_added) = (Batch::new(plain.schema()), Batch::new(added.schema()));
+        plain.fill(run, &mut of_plain);
+        added.fill(run, &mut of_added);
+        assert_eq!(of_plain, of_added, "{name}");
+    }
+}
+
 #[test]
 fn a_share_of_all_datapoints_is_missing() {
     for name in simulated() {
@@ -143,6 +164,8 @@ fn what_does_not_fit_names_its_key() {
         ("twice", json!({ "share": 0.6, "after": "30s" }), "twice.share"),
         ("twice", json!({ "share": 0.1, "after": "1ms" }), "twice.after"),
         ("twice", json!({ "share": 0.1 }), "after"),
+        ("added_signals", json!({ "signals": 0, "after": 5 }), "added_signals.signals"),
+        ("added_signals", json!({ "signals": 1, "after": 0 }), "added_signals.after"),
         ("corrected", json!({ "share": 0.6, "after": "30s" }), "corrected.share"),
         ("corrected", json!({ "share": 0.1, "after": "1ms" }), "corrected.after"),
     ] {
