@@ -1,9 +1,9 @@
 //! Every built-in profile is parsed, planned or refused with a reason, and none is forgotten.
 
 use iotbench::{
-    BACKENDS, Layout, PROFILES, Registry,
-    core::Target,
-    engine::{Auto, Overrides, PartsError, PlanError, PlanRequest, parse_profile, plan},
+    BACKENDS, Layout, PROFILES, Profile, Registry,
+    core::{Misfit, Target},
+    engine::{Auto, Overrides, PartsError, PlanError, PlanRequest, Planned, parse_profile, plan},
 };
 use std::{collections::BTreeSet, path::Path};
 
@@ -16,6 +16,26 @@ fn every_file_in_configs_is_built_in_and_named_as_its_file() {
     assert_eq!(files, names);
     for builtin in PROFILES {
         assert_eq!(parse_profile(builtin.name, builtin.toml).unwrap().name, builtin.name);
+    }
+}
+
+/// The plan of a run on a backend; where none of its devices can be replaced, after what the error says to write.
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+fn planned(run: &Profile, target: &Target, backend: &str) -> Result<Planned, PlanError> {
+    let attempt = |profile: Profile| {
+        let profile_file = profile.name.clone();
+        let (base, target) = (Path::new("."), target.clone());
+        let request = PlanRequest { profile, profile_file, base, run_id: "test".into(), target, now_ns: 0 };
+        plan(request, Registry::new(BACKENDS).find(backend).unwrap())
+    };
+    match attempt(run.clone()) {
+        Err(PlanError::Misfit(misfit @ Misfit::ChangingTags { .. })) => {
+            let message = misfit.to_string();
+            let set = message.split("--set ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+            let overrides = Overrides { set: vec![set.into()], ..Overrides::default() };
+            attempt(run.clone().with(&overrides).unwrap())
+        }
+        planned => planned,
     }
 }
 
@@ -35,15 +55,8 @@ fn every_profile_plans_in_a_layout_of_sqlite() {
             for (run, layout) in runs.iter().flat_map(|run| Layout::ALL.map(|layout| (run, layout))) {
                 let mut profile = run.clone();
                 profile.layout = Auto::Set(layout);
-                let request = PlanRequest {
-                    profile,
-                    profile_file: builtin.name.into(),
-                    base: Path::new("."),
-                    run_id: "test".into(),
-                    target: Target { folder: Some("/nonexistent".into()), ..Target::default() },
-                    now_ns: 0,
-                };
-                match plan(request, Registry::new(BACKENDS).find("sqlite").unwrap()) {
+                let target = Target { folder: Some("/nonexistent".into()), ..Target::default() };
+                match planned(&profile, &target, "sqlite") {
                     Ok(planned) => {
                         runnable.insert(builtin.name);
                         let text = serde_json::to_string(&planned.plan).unwrap();
@@ -68,15 +81,8 @@ fn agents_make_the_load_of_every_profile_but_those_of_one_device_or_of_counted_o
         for run in
             parse_profile(builtin.name, builtin.toml).unwrap().with(&Overrides::default()).unwrap().runs().unwrap()
         {
-            let request = PlanRequest {
-                profile: run,
-                profile_file: builtin.name.into(),
-                base: Path::new("."),
-                run_id: "test".into(),
-                target: Target { endpoints: vec!["postgres://127.0.0.1/d".parse().unwrap()], ..Target::default() },
-                now_ns: 0,
-            };
-            let planned = plan(request, Registry::new(BACKENDS).find("postgres").unwrap()).unwrap();
+            let target = Target { endpoints: vec!["postgres://127.0.0.1/d".parse().unwrap()], ..Target::default() };
+            let planned = planned(&run, &target, "postgres").unwrap();
             match planned.plan.parts(2) {
                 Ok(_) => {}
                 Err(PartsError::TooMany { most: 1, .. }) if planned.plan.table.devices == 1 => {

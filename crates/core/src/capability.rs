@@ -185,12 +185,14 @@ pub enum Misfit {
     },
     /// A tag that changes, where each device has one row, or one series.
     #[error(
-        "{backend} keeps one set of tags of each device, and a device that is replaced changes one: leave the tag with `life` \
-         out of dataset.tags, or take a backend that keeps tags beside each datapoint"
+        "{backend} keeps one set of tags of each device, and a device that is replaced changes one: have none replaced with \
+         --set dataset.tags.{place}.life=0, or take a backend that keeps tags beside each datapoint"
     )]
     ChangingTags {
         /// The backend's name.
         backend: String,
+        /// The place of the tag.
+        place: usize,
     },
 }
 

@@ -108,8 +108,9 @@ impl BackendInfo {
             let recorded = tags.any(|tag| matches!(tag.values, TagValues::Listed { .. }));
             return Err(Misfit::Tags { backend: self.name.into(), most, got, recorded });
         }
-        match schema.tags().life() {
-            Some(_) if !self.tags.changing => Err(Misfit::ChangingTags { backend: self.name.into() }),
+        let changing = schema.tags().as_slice().iter().position(|tag| tag.values.life().is_some());
+        match changing {
+            Some(place) if !self.tags.changing => Err(Misfit::ChangingTags { backend: self.name.into(), place }),
             _ => Ok(()),
         }
     }

@@ -51,11 +51,12 @@ pub enum TagValues {
         of: Vec<u32>,
     },
     /// The serial number of the unit that stands in the device's place: `prefix`, the device, `-`, and how many stood there
-    /// before it. A unit is replaced after so many datapoints, the first one of a device after a part of them.
+    /// before it. A unit is replaced after so many datapoints, the first one of a device after a part of them; none where it is so many
+    /// as 0.
     Serial {
         /// What each begins with.
         prefix: String,
-        /// Datapoints of a unit.
+        /// Datapoints of a unit; 0: it is never replaced.
         life: u32,
     },
     /// One of the numbers `from`, `from + step`, …, by chance, each so many units of the last of `decimals` decimal places, as in
@@ -232,7 +233,7 @@ impl Tags {
                 return Err(TagError::Duplicate(tag.name.clone()));
             }
             check_values(tag, before)?;
-            if tag.values.life().is_some() && before.iter().any(|earlier| earlier.values.life().is_some()) {
+            if tag.values.is_serial() && before.iter().any(|earlier| earlier.values.is_serial()) {
                 let message = "a device has one serial number: another tag before it is one".into();
                 return Err(TagError::BadValues { tag: tag.name.clone(), message });
             }
@@ -424,7 +425,13 @@ impl TagValues {
         }
     }
 
-    /// Datapoints of a unit, of a serial number.
+    /// Whether they are serial numbers, by which nobody is asked for.
+    #[must_use]
+    pub fn is_serial(&self) -> bool {
+        matches!(self, Self::Serial { .. })
+    }
+
+    /// Datapoints of a unit, of a serial number of units that are replaced.
     #[must_use]
     pub fn life(&self) -> Option<NonZeroU32> {
         if let Self::Serial { life, .. } = self { NonZeroU32::new(*life) } else { None }

@@ -12,7 +12,7 @@ pub(crate) const TAGS: Setting = Setting {
     help: "static attributes of each device, which databases index: [{ name = \"site\", values = [\"east\", \"west\"] }, \
            { name = \"rack\", count = 100 }]; by chance one of `values`, or a number below `count` after `prefix`, or, with \
            `within` an earlier tag, one of that list of `lists` that stands where its value does; or, with `life`, the serial \
-           number of a unit that is replaced after so many datapoints. With `type`, integer, number or truth instead of text, `values` \
+           number of a unit that is replaced after so many datapoints, and never where that is 0. With `type`, integer, number or truth instead of text, `values` \
            and `lists` are of that type, and `count` means the numbers from `from` on, each `step` above the one before it: \
            { name = \"load\", type = \"number\", count = 100, from = 0.5, step = 0.25 }",
 };
@@ -240,7 +240,6 @@ mod tests {
             (json!([{ "name": "a", "values": ["x"], "count": 3 }]), "write either values"),
             (json!([{ "name": "a", "values": ["x"], "life": 3 }]), "write life and maybe prefix"),
             (json!([{ "name": "a", "count": 3, "life": 3 }]), "write life and maybe prefix"),
-            (json!([{ "name": "a", "life": 0 }]), "a life of 0"),
             (json!([{ "name": "a", "within": "b", "lists": [["x"]] }]), "no tag before it is called so"),
             (json!([{ "name": "A", "count": 3 }]), "tags[0]: tag name \"A\" is not of the form"),
             (json!([{ "name": "a", "valus": ["x"] }]), "unknown field `valus`"),

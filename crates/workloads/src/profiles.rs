@@ -53,6 +53,7 @@ profiles![
     "tsbs_iot",
     "iot_benchmark",
     "tpcx_iot",
+    "high_cardinality",
 ];
 
 /// The built-in profile of this name.

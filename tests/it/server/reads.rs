@@ -228,6 +228,24 @@ fn what_dashboards_of_a_substation_ask_is_answered_right() {
     }
 }
 
+/// Devices that are replaced while they are asked about, where a backend takes such, and tags of each type.
+#[test]
+fn what_is_asked_about_many_series_is_answered_right() {
+    for backend in two_servers().filter(|name| *name != "opentsdb").chain(["sqlite"]) {
+        let place = Place::new();
+        let few = ["-p", "high_cardinality", "--set", "devices=200", "--set", "history=30s", "-d", "3s"];
+        let loads = ["--set", "groups.0.load.rate=6", "--set", "groups.1.load.think_time=10ms"];
+        let info = iotbench::Registry::new(iotbench::BACKENDS).find(backend).unwrap().info();
+        // Of ten datapoints, so that most are replaced.
+        let life = format!("dataset.tags.6.life={}", if info.tags.changing { 10 } else { 0 });
+        let document = run(&place, backend, &[&few[..], &loads, &["--set", &life]].concat());
+        assert_right(&document, backend);
+        let tags = &document["audit"]["tags"];
+        assert_eq!((&tags["right"], &tags["wrong"]), (&200.into(), &0.into()), "{backend}: {tags:#}");
+        place.assert_nothing_is_left();
+    }
+}
+
 /// Every query type, of few hosts and trucks, among them those that ask by a tag.
 #[test]
 fn what_tsbs_asks_is_answered_right() {

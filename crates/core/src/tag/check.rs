@@ -36,11 +36,7 @@ pub(super) fn check_values(tag: &Tag, before: &[Tag]) -> Result<(), TagError> {
         TagValues::Steps { .. } | TagValues::Typed { .. } => Vec::new(),
     };
     let count = usize::try_from(tag.values.count()).unwrap_or(usize::MAX);
-    if let TagValues::Serial { life, .. } = tag.values {
-        if life == 0 {
-            return wrong("a life of 0 datapoints is none: write 1 or more".into());
-        }
-    } else if count == 0 || count > MAX_VALUES {
+    if !tag.values.is_serial() && (count == 0 || count > MAX_VALUES) {
         return wrong(format!("it has {count} values: write 1 to {MAX_VALUES}"));
     }
     let is_numbered = matches!(tag.values, TagValues::Numbered { .. } | TagValues::Serial { .. });

@@ -90,11 +90,14 @@ fn a_unit_is_replaced_after_its_life_and_each_has_a_number_of_its_own() {
     assert_eq!((places().life(), places().next_unit(3, 7), places().unit(3, 7)), (None, u64::MAX, 0));
     let ends = Tags::new(3, vec![serial.clone()]).unwrap();
     assert!(ends.next_unit(0, u64::MAX) > ends.unit(0, u64::MAX));
-    let (other, none) =
-        (Tag { name: "other".into(), ..serial.clone() }, TagValues::Serial { prefix: String::new(), life: 0 });
-    let told = |tags| Tags::new(0, tags).unwrap_err().to_string();
-    assert!(told(vec![serial, other]).contains("one serial number"));
-    assert!(told(vec![Tag { name: "a".into(), values: none }]).contains("a life of 0"));
+    let for_good = TagValues::Serial { prefix: "n".into(), life: 0 };
+    let for_good = Tag { name: "other".into(), values: for_good };
+    let tags = Tags::new(3, vec![for_good.clone()]).unwrap();
+    assert_eq!((tags.life(), tags.unit(7, 1 << 40), tags.next_unit(7, 5)), (None, 0, u64::MAX));
+    assert_eq!(tags.at(7, 1 << 40).next().unwrap().1.to_string(), "n7-0");
+    for two in [vec![serial.clone(), for_good.clone()], vec![for_good, serial]] {
+        assert!(Tags::new(0, two).unwrap_err().to_string().contains("one serial number"));
+    }
 }
 
 #[test]

@@ -150,6 +150,12 @@ pub(super) fn tag_of_numbers(context: Context<'_>, key: &str, name: &str) -> Res
 
 fn tag(context: Context<'_>, key: &str, name: &str) -> Result<TagId, FieldError> {
     let tags = context.schema.tags();
+    if tags.as_slice().iter().any(|tag| tag.name == name && tag.values.is_serial()) {
+        return Err((
+            key.into(),
+            format!("{name} is the serial number of a unit, which nobody asks for: take another tag"),
+        ));
+    }
     tags.find(name).ok_or_else(|| {
         let names: Vec<_> = tags.as_slice().iter().map(|tag| tag.name.as_str()).collect();
         let there = if names.is_empty() { "none (dataset.tags)".into() } else { names.join(", ") };

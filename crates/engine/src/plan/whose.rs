@@ -78,8 +78,8 @@ pub(super) fn by_tag(
 
 fn find(context: Context<'_>, name: &str, otherwise: &str) -> Result<TagId, (String, String)> {
     let tags = context.schema.tags();
-    if tags.as_slice().iter().any(|tag| tag.name == name && tag.values.life().is_some()) {
-        let message = format!("{name} is another of each unit of a device: take a tag that stays the same");
+    if tags.as_slice().iter().any(|tag| tag.name == name && tag.values.is_serial()) {
+        let message = format!("{name} is the serial number of a unit, which nobody asks for: take another tag");
         return Err(("devices".into(), message));
     }
     tags.find(name).ok_or_else(|| {

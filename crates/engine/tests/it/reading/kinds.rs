@@ -102,7 +102,9 @@ fn records_of_ten_thousand_signals() {
 
 #[test]
 fn devices_of_one_value_of_a_tag_and_all_devices() {
-    const TAGGED: &str = "name = \"pmu\"\nrate = 50\ntags = [{ name = \"site\", values = [\"a\", \"b\"] }, { name = \"rack\", count = 5 }]";
+    const TAGGED: &str = "name = \"pmu\"\nrate = 50\ntags = [{ name = \"site\", values = [\"a\", \"b\"] }, { name = \"rack\", count = 5 }, \
+         { name = \"floor\", type = \"integer\", count = 3, from = -1 }, { name = \"load\", type = \"number\", count = 3, from = 0.1, step = 0.2 }, \
+         { name = \"leased\", type = \"truth\" }]";
     for operation in [
         r#"{ kind = "last_points", devices = "site" }"#,
         r#"{ kind = "last_points", devices = "all" }"#,
@@ -113,6 +115,10 @@ fn devices_of_one_value_of_a_tag_and_all_devices() {
         r#"{ kind = "filter_records", above = 0, window = "1s", devices = "site" }"#,
         r#"{ kind = "figures", window = "1s", devices = "by site", aggregates = ["mean", "count"] }"#,
         r#"{ kind = "total_buckets", window = "2s", devices = "by rack", aggregates = ["sum", "min"] }"#,
+        r#"{ kind = "last_points", devices = "floor" }"#,
+        r#"{ kind = "figures", window = "1s", devices = "load" }"#,
+        r#"{ kind = "figures", window = "1s", devices = "by load", aggregates = ["mean", "count"] }"#,
+        r#"{ kind = "total_buckets", window = "2s", devices = "by leased", aggregates = ["max", "mean"] }"#,
     ] {
         every_layout_answers(TAGGED, 7, 300, operation, &[]);
     }
@@ -131,6 +137,17 @@ fn devices_that_are_neither_a_number_nor_a_tag_are_refused() {
     assert!(error.contains("the tags are none (dataset.tags)"), "{error}");
     let error = refused(PMU, r#"{ kind = "write", devices = "all" }"#);
     assert!(error.contains("a request that writes is of a number of devices"), "{error}");
+    for life in [0, 50] {
+        let serial = format!("{PMU}\ntags = [{{ name = \"serial\", life = {life} }}]");
+        for operation in [
+            r#"{ kind = "last_points", devices = "serial" }"#,
+            r#"{ kind = "figures", devices = "by serial" }"#,
+            r#"{ kind = "figures", signals = ["analog_01"], devices = "all", rollup = { figure = "max", by = ["serial"] } }"#,
+        ] {
+            let error = refused(&serial, operation);
+            assert!(error.contains("serial is the serial number of a unit, which nobody asks for"), "{error}");
+        }
+    }
 }
 
 #[test]
