@@ -142,7 +142,7 @@ fn devices_that_are_neither_a_number_nor_a_tag_are_refused() {
         for operation in [
             r#"{ kind = "last_points", devices = "serial" }"#,
             r#"{ kind = "figures", devices = "by serial" }"#,
-            r#"{ kind = "figures", devices = "all", rollup = { figure = "max", by = ["serial"] } }"#,
+            r#"{ kind = "figures", signals = ["analog_01"], devices = "all", rollup = { figure = "max", by = ["serial"] } }"#,
         ] {
             let error = refused(&serial, operation);
             assert!(error.contains("serial is the serial number of a unit, which nobody asks for"), "{error}");
