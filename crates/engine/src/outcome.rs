@@ -94,8 +94,6 @@ pub struct Outcome {
     pub carried: Option<Carried>,
     /// What was done to the server's processes, and what the load noticed of it; `None`: nothing.
     pub scenario: Option<Scenario>,
-    /// When devices began to send signals that are added; `None`: none did.
-    pub schema_change: Option<SchemaChange>,
     /// The measured part; with a ramp, the step that is its answer.
     pub measured: Option<Measured>,
     /// The answer of a ramp.
@@ -134,6 +132,8 @@ pub struct Stored {
     pub emptied: Emptied,
     /// Sends that add nothing to what is stored, because the database keeps one of two equal datapoints.
     pub replaced: Replaced,
+    /// When devices began to send signals that are added; `None`: none did.
+    pub schema_change: Option<SchemaChange>,
     /// What became of each datapoint; `None`: the database stores nothing that could be read again.
     pub ledger: Option<Ledger>,
     /// What is stored, held against the ledger; `None`: it was not read back.

@@ -270,7 +270,6 @@ pub fn begun(planned: &Planned, backend: &dyn Backend) -> Outcome {
         stored: Stored::default(),
         reading: ReadFigures::default(),
         scenario: None,
-        schema_change: None,
         carried: None,
         measured: None,
         capacity: None,

@@ -45,7 +45,7 @@ fn what_is_sent_late_or_not_at_all_is_stored_as_it_was_sent() {
 fn a_signal_that_is_added_is_there_from_then_on() {
     let key = "dataset.added_signals={ signals = 2, after = 40 }";
     let load = ["-p", "compressor_insert", "--arrival", "closed", "--vus", "4", "--operations", "400", "-d", "60s"];
-    for (layout, is_altered) in [("wide", true), ("narrow", false)] {
+    for (layout, is_altered) in [("wide", true), ("document", false)] {
         let set = ["--set", "devices=4", "--set", key, "--layout", layout];
         let document = run(&[&load[..], &set].concat());
         let (acked, audit, change) = (&document["points"]["acked"], &document["audit"], &document["schema_change"]);
@@ -56,7 +56,7 @@ fn a_signal_that_is_added_is_there_from_then_on() {
     }
 }
 
-/// Answers are not held against what is stored twice, and a broker doubles by itself.
+/// Who only reads sends nothing twice, and a broker doubles by itself.
 #[test]
 fn what_cannot_be_judged_is_not_sent_twice() {
     let sensors = ["-p", "compressor_insert", "--rate", "10", "--via", "mqtt"];

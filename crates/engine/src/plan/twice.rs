@@ -1,6 +1,6 @@
 //! Whether a workload can send datapoints twice and still be told what is stored.
 
-use crate::profile::Profile;
+use crate::profile::{OperationConfig, Profile};
 use iotbench_core::{Backend, Duplicates, Layout};
 use iotbench_simulator::Dataset;
 
@@ -32,6 +32,11 @@ pub(super) fn check(
              load, leave the key out, or use a database that keeps both (iotbench backends NAME tells)",
             info.name
         ));
+    }
+    if profile.groups.iter().flat_map(|group| &group.operations).all(OperationConfig::is_read) {
+        return Err(
+            "no operation of this workload writes, so that nothing is sent a second time: leave the key out".into()
+        );
     }
     Ok(())
 }

@@ -53,7 +53,7 @@ impl Session<'_> {
         };
         self.outcome.points = totals.counts.points;
         self.outcome.stored.values_acked = totals.counts.values_acked;
-        if self.planned.plan.table.schema.added() > 0 && self.outcome.schema_change.is_none() {
+        if self.planned.plan.table.schema.added() > 0 && self.outcome.stored.schema_change.is_none() {
             let remark =
                 "the signals that are to be added were not: no device came so far (dataset.added_signals.after)";
             self.outcome.plan.remarks.push(remark.into());

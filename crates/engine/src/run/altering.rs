@@ -50,7 +50,7 @@ impl Session<'_> {
     /// Begins the change when the first operation waits for it, and lets all go on when it is done.
     pub(super) fn follow_schema_change(&mut self, running: &mut Running) -> Result<(), Reason> {
         let Some(from_ns) = running.control.gate().reached_ns() else { return Ok(()) };
-        self.outcome.schema_change.get_or_insert(SchemaChange { from_ns, altered_ns: None });
+        self.outcome.stored.schema_change.get_or_insert(SchemaChange { from_ns, altered_ns: None });
         if !running.control.gate().is_closed() || running.control.failure().is_some() {
             return Ok(());
         }
@@ -70,7 +70,7 @@ impl Session<'_> {
     pub(super) fn end_schema_change(&mut self, running: &Running, altering: Altering) {
         match altering.end() {
             Ok(altered_ns) => {
-                if let Some(change) = &mut self.outcome.schema_change {
+                if let Some(change) = &mut self.outcome.stored.schema_change {
                     change.altered_ns = Some(altered_ns);
                 }
                 running.control.open_gate();

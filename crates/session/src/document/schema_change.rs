@@ -5,7 +5,7 @@ use iotbench_report::{SchemaChange, rounding::seconds};
 
 /// When it was, and how long it took.
 pub(super) fn of_run(outcome: &Outcome) -> Option<SchemaChange> {
-    let change = outcome.schema_change?;
+    let change = outcome.stored.schema_change?;
     let added = outcome.plan.table.schema.added_signals().iter();
     Some(SchemaChange {
         signals: added.map(|signal| signal.name.clone()).collect(),

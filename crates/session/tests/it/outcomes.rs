@@ -291,7 +291,6 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         reading: ReadFigures::default(),
         carried: None,
         scenario: None,
-        schema_change: None,
         measured: Some(measured),
         capacity: None,
         writes_alone: None,

@@ -122,7 +122,7 @@ fn is_changed(name: &str, layout: &str, ran: &(Outcome, u64)) {
     assert_all_there(ran, &format!("{name} {layout}"));
     let (outcome, before) = ran;
     assert!(*before > 70 && *before < outcome.points.acked, "{name} {layout}: {before} before");
-    let SchemaChange { from_ns, altered_ns } = outcome.schema_change.unwrap();
+    let SchemaChange { from_ns, altered_ns } = outcome.stored.schema_change.unwrap();
     assert_eq!(altered_ns.is_some(), layout == "wide", "{layout}");
     assert!(altered_ns.is_none_or(|altered_ns| altered_ns >= from_ns));
 }
@@ -140,7 +140,7 @@ fn operations_of_several_requests_come_from_one_side_of_the_change() {
         for name in ["memory", "sqlite"] {
             let ran = run_fully(backend(name), &LOAD.replace(SEVEN, operation), &[devices]);
             assert_all_there(&ran, operation);
-            assert!(ran.0.schema_change.unwrap().altered_ns.is_some());
+            assert!(ran.0.stored.schema_change.unwrap().altered_ns.is_some());
         }
     }
 }
@@ -151,7 +151,7 @@ fn a_load_that_does_not_come_so_far_says_so() {
     assert_all_there(&ran, "not reached");
     let (outcome, before) = ran;
     assert_eq!(before, outcome.points.acked);
-    assert_eq!(outcome.schema_change, None);
+    assert_eq!(outcome.stored.schema_change, None);
     assert!(outcome.plan.remarks.iter().any(|remark| remark.contains("dataset.added_signals.after")));
 }
 
@@ -325,8 +325,8 @@ fn writers_wait_for_the_change_which_is_made_once() {
     let (ran, changes) = odd(Does::TakesMs(200), &[]);
     assert_eq!((changes, ran.1), (1, 3 * 70), "each user waits, as soon as its device has sent what lies before");
     assert_all_there(&ran, "slow");
-    let SchemaChange { from_ns, altered_ns } = ran.0.schema_change.unwrap();
-    assert!(altered_ns.unwrap() - from_ns >= 200_000_000, "{:?}", ran.0.schema_change);
+    let SchemaChange { from_ns, altered_ns } = ran.0.stored.schema_change.unwrap();
+    assert!(altered_ns.unwrap() - from_ns >= 200_000_000, "{:?}", ran.0.stored.schema_change);
 }
 
 /// They were never sent: nothing of them is in doubt.
@@ -346,7 +346,7 @@ fn a_change_that_is_refused_ends_the_run() {
     let is_told =
         |reason: &Reason| matches!(reason, Reason::Target { message, .. } if message.contains("no more columns"));
     assert!(outcome.verdict.reasons.iter().any(is_told), "{:?}", outcome.verdict);
-    assert_eq!((outcome.points.acked, outcome.schema_change.unwrap().altered_ns), (3 * 70, None));
+    assert_eq!((outcome.points.acked, outcome.stored.schema_change.unwrap().altered_ns), (3 * 70, None));
 }
 
 #[test]

@@ -183,6 +183,9 @@ fn counts_balance_whatever_becomes_of_the_first_or_the_second_send() {
 #[test]
 fn what_cannot_be_judged_is_refused_and_its_key_named() {
     let refused = |backend: &str, set: &[&str]| planned_on(backend, LOAD, set).unwrap_err();
+    let reads = LOAD.replace(SEVEN, r#"[{ kind = "read_device" }]"#);
+    let reads = planned_on("memory", &reads, &[HALF_AT_ONCE, "phases.preload=10"]).unwrap_err();
+    assert!(reads.contains("dataset.twice") && reads.contains("no operation of this workload writes"), "{reads}");
     let narrow = refused("sqlite", &[HALF_AT_ONCE, "layout=narrow"]);
     assert!(narrow.contains("dataset.twice") && narrow.contains("layout narrow"), "{narrow}");
     let ramp = "ramp.steps=[1, 2]";

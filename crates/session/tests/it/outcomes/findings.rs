@@ -70,7 +70,7 @@ pub fn with_added_signal(outcome: &mut Outcome) {
     let mut signals = outcome.plan.table.schema.signals().to_vec();
     signals.push(Signal { name: "added".into(), ..signals[0].clone() });
     outcome.plan.table.schema = Schema::new(signals).unwrap().with_added(1).unwrap();
-    outcome.schema_change = Some(SchemaChange { from_ns: 2_500_000_000, altered_ns: Some(2_540_000_000) });
+    outcome.stored.schema_change = Some(SchemaChange { from_ns: 2_500_000_000, altered_ns: Some(2_540_000_000) });
 }
 
 /// A broker that lost 10 of 110 messages, and acknowledged all.
