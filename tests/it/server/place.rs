@@ -114,12 +114,17 @@ pub fn wait_for_series(place: &Place) {
 
 /// Waits until the series of the run in a place tells of datapoints that were acknowledged.
 pub fn wait_for_acknowledged(place: &Place) {
+    wait_for_acknowledged_points(place, 1);
+}
+
+/// Waits until it tells of so many.
+pub fn wait_for_acknowledged_points(place: &Place, least: u64) {
     wait_for("acknowledged datapoints", || {
         let series = series(place);
         let mut rows = series.lines().map(|row| row.split(','));
         let column = rows.next().and_then(|mut heads| heads.position(|head| head == "points_acked"));
-        column
-            .is_some_and(|column| rows.any(|mut row| row.nth(column).is_some_and(|acked| !["", "0"].contains(&acked))))
+        let acked = |column| rows.filter_map(|mut row| row.nth(column)?.parse::<u64>().ok()).sum::<u64>();
+        column.map_or(0, acked) >= least
     });
 }
 
