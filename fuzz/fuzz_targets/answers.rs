@@ -284,7 +284,7 @@ fuzz_target!(|data: &[u8]| {
     let backend = OVER_HTTP[usize::from(*backend) % OVER_HTTP.len()];
     let layouts: &[Layout] = backend.info().capabilities.layouts;
     let table = table(layouts[usize::from(*layout) % layouts.len()]);
-    let table = if backend.info().most_tags > 0 { with_tags(table) } else { table };
+    let table = if backend.info().tags.most > 0 { with_tags(table) } else { table };
     let answers = parts::<MAX_ANSWERS>(answers).into_iter().flatten().map(<[u8]>::to_vec).collect();
     let answers: Answers = Arc::new(Mutex::new(answers));
     STUB.with_borrow(|Stub { runtime, listener, port }| {

@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(words(0), Some(("tags of a device", "none".into())));
         assert_eq!(words(3), Some(("tags of a device", "at most 3, all as text".into())));
         let typed = BackendInfo { tags: TagSupport { most: 3, typed: true, changing: true }, ..info(3) };
-        assert_eq!(typed.in_words().pop().unwrap().1, "at most 3, each in its type; one may change");
+        assert_eq!(typed.in_words().into_iter().rev().nth(1).unwrap().1, "at most 3, each in its type; one may change");
     }
 
     #[test]
