@@ -1,6 +1,6 @@
 //! The control plane of the vector, its writers and its readers.
 
-use super::store::{Point, Store};
+use super::{point::Point, store::Store};
 use async_trait::async_trait;
 use iotbench_backend_kit::refuse::refuse;
 use iotbench_core::{

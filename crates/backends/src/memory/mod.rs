@@ -2,7 +2,10 @@
 //! are held to. The layout makes no difference to it, but that a wide table is altered for signals that are added.
 
 mod database;
+mod figures;
+mod point;
 mod rollup;
+mod rows;
 mod store;
 
 use database::MemoryDatabase;

@@ -1,10 +1,15 @@
 //! The vector of datapoints, and what each query means.
 
-use super::rollup;
+use super::{
+    figures::{figure, figures},
+    point::{Point, Stored, less},
+    rollup,
+    rows::Rows,
+};
 use iotbench_backend_kit::{answer::Answer, total::known};
 use iotbench_core::{
-    Aggregate, Batch, Chunk, ComputedBy, Consecutive, Counts, Devices, Direction, Error, Fill, Predicate, Query, Reply,
-    ReplyColumn, Rollup, Schema, SignalId, Sink, TagId, Tags, TimeRange, Value, ValueType,
+    Chunk, ComputedBy, Consecutive, Counts, Devices, Direction, Error, Fill, Predicate, Query, Reply, ReplyColumn,
+    Rollup, Schema, SignalId, Sink, TagId, Tags, TimeRange, Value, ValueType,
 };
 use std::{
     cmp::Reverse,
@@ -12,72 +17,6 @@ use std::{
     ops::{Bound, Range},
     slice::from_ref,
 };
-
-/// One stored datapoint.
-#[derive(Clone, Debug)]
-pub(crate) struct Point {
-    device: u32,
-    index: u64,
-    timestamp_ns: i64,
-    values: Vec<Stored>,
-}
-
-#[derive(Clone, Debug)]
-enum Stored {
-    F32(f32),
-    F64(f64),
-    I64(i64),
-    U16(u16),
-    Text(String),
-}
-
-impl Stored {
-    fn value(&self) -> Value<'_> {
-        match self {
-            Self::F32(v) => Value::F32(*v),
-            Self::F64(v) => Value::F64(*v),
-            Self::I64(v) => Value::I64(*v),
-            Self::U16(v) => Value::U16(*v),
-            Self::Text(v) => Value::Text(v),
-        }
-    }
-}
-
-impl From<Value<'_>> for Stored {
-    fn from(value: Value<'_>) -> Self {
-        match value {
-            Value::F32(v) => Self::F32(v),
-            Value::F64(v) => Self::F64(v),
-            Value::I64(v) => Self::I64(v),
-            Value::U16(v) => Self::U16(v),
-            Value::Text(v) => Self::Text(v.into()),
-        }
-    }
-}
-
-impl Point {
-    /// The datapoints of a batch.
-    pub(crate) fn all_of(batch: &Batch) -> Vec<Self> {
-        let of_run = |run: iotbench_core::RunRows| {
-            run.run.indices().zip(run.rows).map(move |(index, row)| Self {
-                device: run.run.device,
-                index,
-                timestamp_ns: batch.timestamps_ns()[row],
-                values: batch.columns().iter().filter_map(|c| c.get(row)).map(Stored::from).collect(),
-            })
-        };
-        batch.run_rows().flat_map(of_run).collect()
-    }
-
-    /// `None`: it was stored without it.
-    fn value(&self, signal: SignalId) -> Option<Value<'_>> {
-        self.values.get(usize::from(signal)).map(Stored::value)
-    }
-
-    fn number(&self, signal: SignalId) -> f64 {
-        self.value(signal).and_then(|value| value.as_f64()).unwrap_or(f64::NAN)
-    }
-}
 
 /// A device, the beginning of a bucket and a figure of each signal.
 type FilledRow = (u32, i64, Vec<Option<f64>>);
@@ -391,125 +330,4 @@ fn counted(rows: Vec<(u32, i64, f64)>, at_least: Option<u64>) -> Vec<(u32, i64, 
     rows.iter().for_each(|(group, ..)| *counts.entry(*group).or_default() += 1);
     let enough = counts.into_iter().filter(|&(_, count)| u64::from(count) >= at_least);
     enough.map(|(group, count)| row((group, 0, count.into()))).collect()
-}
-
-fn less(a: &Point, b: &Point, signal: SignalId) -> bool {
-    match (a.value(signal), b.value(signal)) {
-        (Some(Value::I64(a)), Some(Value::I64(b))) => a < b,
-        _ => a.number(signal) < b.number(signal),
-    }
-}
-
-/// What is asked about two consecutive points of a device; `None`: no row.
-#[expect(clippy::cast_precision_loss, reason = "a rate is f64")]
-fn between(
-    earlier: &Point,
-    later: &Point,
-    signal: SignalId,
-    what: Consecutive,
-) -> Option<(u32, i64, Vec<Value<'static>>)> {
-    let apart_ns = i128::from(later.timestamp_ns) - i128::from(earlier.timestamp_ns);
-    match what {
-        Consecutive::Gaps { longer_than_ns } => {
-            let length = Value::I64(i64::try_from(apart_ns).unwrap_or(i64::MAX));
-            (apart_ns > longer_than_ns.into()).then(|| (earlier.device, earlier.timestamp_ns, vec![length]))
-        }
-        Consecutive::Differences { per_ns } => {
-            let times = per_ns.map_or(1.0, |per_ns| apart_ns as f64 / per_ns.get() as f64);
-            let change = Value::F64((later.number(signal) - earlier.number(signal)) / times);
-            (times != 0.0).then(|| (later.device, later.timestamp_ns, vec![change]))
-        }
-        Consecutive::TimeWeightedMean => None,
-    }
-}
-
-/// The mean of points of one device in the order of time, of which there is at least one: each as long as it lasted.
-#[expect(clippy::cast_precision_loss, reason = "a mean is f64")]
-fn time_weighted_mean(points: &[&Point], signal: SignalId) -> f64 {
-    let (first, last) = (points[0], points[points.len() - 1]);
-    let apart = |a: &Point, b: &Point| (i128::from(b.timestamp_ns) - i128::from(a.timestamp_ns)) as f64;
-    let weighted: f64 = points.windows(2).map(|pair| pair[0].number(signal) * apart(pair[0], pair[1])).sum();
-    if first.timestamp_ns == last.timestamp_ns { last.number(signal) } else { weighted / apart(first, last) }
-}
-
-/// A row an aggregate, of points of one device.
-fn figures<'p>(
-    points: &'p [&'p Point],
-    time: i64,
-    signals: &'p [SignalId],
-    aggregates: &'p [Aggregate],
-) -> impl Iterator<Item = (u32, i64, Vec<Value<'static>>)> + 'p {
-    aggregates.iter().map(move |&aggregate| {
-        let figure = |&signal: &SignalId| Value::F64(figure(points, signal, aggregate));
-        (points[0].device, time, signals.iter().map(figure).collect())
-    })
-}
-
-/// A figure over points in the order of time, of which there is at least one.
-fn figure(points: &[&Point], signal: SignalId, aggregate: Aggregate) -> f64 {
-    let mut numbers = points.iter().map(|p| p.number(signal));
-    #[expect(clippy::cast_precision_loss, reason = "fewer points than 2^53")]
-    let count = points.len() as f64;
-    match aggregate {
-        Aggregate::First => numbers.next().unwrap_or(f64::NAN),
-        Aggregate::Last => numbers.next_back().unwrap_or(f64::NAN),
-        Aggregate::Min => numbers.fold(f64::INFINITY, f64::min),
-        Aggregate::Max => numbers.fold(f64::NEG_INFINITY, f64::max),
-        Aggregate::Mean => numbers.sum::<f64>() / count,
-        Aggregate::Sum => numbers.sum(),
-        Aggregate::Count => count,
-        Aggregate::Percentile(percentile) => {
-            let mut ascending: Vec<f64> = numbers.collect();
-            ascending.sort_by(f64::total_cmp);
-            percentile.of(&ascending).unwrap_or(f64::NAN)
-        }
-    }
-}
-
-/// Where the rows of one answer go.
-struct Rows<'a> {
-    schema: &'a Schema,
-    sink: &'a mut dyn Sink,
-}
-
-impl Rows<'_> {
-    fn points(&mut self, points: &[&Point], signals: &[SignalId]) -> Result<Reply, Error> {
-        let types = signals.iter().map(|&s| self.schema.signals()[usize::from(s)].value_type);
-        let mut answer = Answer::new(self.sink, types);
-        for point in points {
-            answer.row(point.device, point.timestamp_ns, |columns| {
-                let values = signals.iter().map(|&s| point.value(s));
-                columns.iter_mut().zip(values).try_for_each(|(column, value)| column.push(value))
-            })?;
-        }
-        answer.finish(0, ComputedBy::Server)
-    }
-
-    /// What is asked about consecutive ones of these points.
-    fn consecutive(&mut self, points: &[&Point], signal: SignalId, what: Consecutive) -> Result<Reply, Error> {
-        if what == Consecutive::TimeWeightedMean {
-            let by_device = points.chunk_by(|a, b| a.device == b.device);
-            let means =
-                by_device.map(|points| (points[0].device, 0, vec![Value::F64(time_weighted_mean(points, signal))]));
-            return self.figures(ValueType::F64, 1, means);
-        }
-        let pairs = points.windows(2).filter(|pair| pair[0].device == pair[1].device);
-        let rows = pairs.filter_map(|pair| between(pair[0], pair[1], signal, what));
-        self.figures(what.value_type(), 1, rows)
-    }
-
-    fn figures<'v>(
-        &mut self,
-        value_type: ValueType,
-        width: usize,
-        rows: impl IntoIterator<Item = (u32, i64, Vec<Value<'v>>)>,
-    ) -> Result<Reply, Error> {
-        let mut answer = Answer::new(self.sink, vec![value_type; width]);
-        for (device, time, figures) in rows {
-            answer.row(device, time, |columns| {
-                columns.iter_mut().zip(figures).try_for_each(|(column, figure)| column.push(Some(figure)))
-            })?;
-        }
-        answer.finish(0, ComputedBy::Server)
-    }
 }
