@@ -1,9 +1,11 @@
 //! What the SQL of several databases says alike: figures over groups of rows, and what lies between consecutive ones.
 
 mod rows;
+mod select;
 mod values;
 
 pub use rows::{AskRows, SqlRows};
+pub use select::{Over, SelectSql};
 pub use values::Values;
 
 use crate::{ask::What, grouped_by::GroupedBy, percentile::is_among};

@@ -5,9 +5,10 @@ use iotbench_backend_kit::{
     ask::{Asked, Having, Order},
     marker::comment,
     span::Span,
+    sql::{Over, SelectSql},
 };
 use iotbench_core::{
-    Aggregate, BucketWidth, Layout, Predicate, SignalId, TableSpec, TagId, TagType, TypedTag, ValueType,
+    Aggregate, BucketWidth, Error, Layout, Predicate, SignalId, TableSpec, TagId, TagType, TypedTag, ValueType,
 };
 
 /// The columns that are not signals or tags.
@@ -98,29 +99,6 @@ fn type_word(value_type: ValueType) -> &'static str {
     }
 }
 
-/// What figures are worked out over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Over {
-    /// All datapoints of a device.
-    All,
-    /// Those of each of its buckets.
-    Buckets(BucketWidth),
-    /// Those of each bucket of all devices together, or of so many of the newest buckets.
-    TotalBuckets(BucketWidth, Option<u64>),
-    /// Those of all devices with the same value of a tag, or of each bucket of theirs.
-    ByTag(TagId, Option<BucketWidth>),
-}
-
-impl Over {
-    fn width(self) -> Option<BucketWidth> {
-        match self {
-            Self::All => None,
-            Self::Buckets(width) | Self::TotalBuckets(width, _) => Some(width),
-            Self::ByTag(_, width) => width,
-        }
-    }
-}
-
 /// A stretch of time and some devices, as the conditions of a question.
 #[derive(Clone, Debug)]
 pub(crate) struct Select<'a> {
@@ -162,12 +140,6 @@ impl<'a> Select<'a> {
     /// Only those of the figures, each the only one of its group.
     pub(crate) fn having(self, having: Option<Having>) -> Self {
         Self { having, ..self }
-    }
-
-    /// From a time on, besides.
-    pub(crate) fn since(mut self, time_ns: i64) -> Self {
-        self.conditions.push(format!("{TIME} >= {time_ns}"));
-        self
     }
 
     /// Only these signals, where they are not columns.
@@ -220,111 +192,6 @@ impl<'a> Select<'a> {
         if self.table.has_device_column() { DEVICE } else { FIRST_DEVICE }
     }
 
-    /// Rows of time, device and the values of these signals; in layout narrow of time, device, signal and value. Of equal times
-    /// those of an earlier insert come first, as far as they lie in different parts.
-    pub(crate) fn points(self, signals: &[SignalId], order: Order, limit: u64) -> String {
-        let select = self.of_signals(signals);
-        let columns = if select.is_narrow() {
-            format!(", {SIGNAL}, {VALUE}")
-        } else {
-            signals.iter().map(|&signal| format!(", {}", select.column(signal))).collect()
-        };
-        let (device, body) = (select.device(), select.body());
-        let by_signal = if select.is_narrow() { format!("{SIGNAL}, ") } else { String::new() };
-        let order = match order {
-            Order::Newest => format!("{TIME} DESC, _part_index DESC"),
-            _ if select.table.has_device_column() => format!("{DEVICE}, {TIME}, {by_signal}_part_index"),
-            _ => format!("{TIME}, {by_signal}_part_index"),
-        };
-        format!("SELECT {TIME}, {device}{columns} {body} ORDER BY {order}{}", limited(limit))
-    }
-
-    /// The same of the newest time of each device.
-    pub(crate) fn latest(self, signals: &[SignalId]) -> String {
-        let (device, body) = (self.device(), self.body());
-        let by_device = if self.table.has_device_column() { format!(" GROUP BY {DEVICE}") } else { String::new() };
-        if self.is_narrow() {
-            let key = if by_device.is_empty() { TIME.into() } else { format!("({DEVICE}, {TIME})") };
-            let keys = if by_device.is_empty() { String::new() } else { format!("{DEVICE}, ") };
-            let newest = format!("{key} IN (SELECT {keys}max({TIME}) {body}{by_device})");
-            let body = self.body_and(newest);
-            return format!("SELECT {TIME}, {device}, {SIGNAL}, {VALUE} {body} ORDER BY {device}, {SIGNAL}");
-        }
-        // Each takes the same one of several rows with the newest time: they see them in the same order.
-        let values: String =
-            signals.iter().map(|&signal| format!(", argMax({}, {TIME})", self.column(signal))).collect();
-        format!("SELECT max({TIME}), {device}{values} {body}{by_device} HAVING count() > 0 ORDER BY {device}")
-    }
-
-    /// The time of the earliest of the latest so many rows; null of none.
-    pub(crate) fn reach(self, rows: u64) -> String {
-        let body = self.body();
-        format!(
-            "SELECT if(count() = 0, NULL, min({TIME})) FROM (SELECT {TIME} {body} ORDER BY {TIME} DESC{})",
-            limited(rows)
-        )
-    }
-
-    /// One row of time and value: the first or last that is there, of those that meet a predicate.
-    pub(crate) fn nearest(self, signal: SignalId, predicate: Option<Predicate>, is_backward: bool) -> String {
-        let mut select = self.of_signals(&[signal]);
-        let number = select.number(signal);
-        select.conditions.extend(predicate.map(|predicate| condition(&number, predicate)));
-        let direction = if is_backward { " DESC" } else { "" };
-        let column = select.column(signal);
-        format!("SELECT {TIME}, {column} {} ORDER BY {TIME}{direction} LIMIT 1", select.body())
-    }
-
-    /// One row of time and value: the least, the earliest of equals.
-    pub(crate) fn minimum(self, signal: SignalId) -> String {
-        let select = self.of_signals(&[signal]);
-        let (number, column) = (select.number(signal), select.column(signal));
-        let body = select.body_and(format!("isNotNull({number})"));
-        format!("SELECT {TIME}, {column} {body} ORDER BY {number}, {TIME} LIMIT 1")
-    }
-
-    /// The greatest number among the first `limit` rows; null of none.
-    pub(crate) fn max_of_first(self, signal: SignalId, limit: u64) -> String {
-        let select = self.of_signals(&[signal]);
-        let (number, body) = (select.number(signal), select.body());
-        format!(
-            "SELECT if(count(iotbench_f) = 0, NULL, max(iotbench_f)) FROM (SELECT {number} AS iotbench_f {body} ORDER BY {TIME}{})",
-            limited(limit)
-        )
-    }
-
-    /// A row of device and figure for each of the devices with the greatest figure of a signal.
-    pub(crate) fn top(self, signal: SignalId, aggregate: Aggregate, limit: u64) -> String {
-        let select = self.of_signals(&[signal]);
-        let (device, number, body) = (select.device(), select.number(signal), select.body());
-        let group = if select.table.has_device_column() { format!(" GROUP BY {DEVICE}") } else { String::new() };
-        format!(
-            "SELECT iotbench_d, iotbench_f FROM (SELECT {device} AS iotbench_d, {} AS iotbench_f, count({number}) AS iotbench_c \
-             {body}{group}) WHERE iotbench_c > 0 ORDER BY iotbench_f DESC, iotbench_d{}",
-            figure(&number, aggregate),
-            limited(limit)
-        )
-    }
-
-    /// A row a device or value of a tag, or a bucket of one, in layout narrow one of each signal: device, bucket or 0, signal or nothing, how
-    /// many rows, and the figures of each signal in turn.
-    pub(crate) fn figures(self, signals: &[SignalId], aggregates: &[Aggregate], over: Over) -> String {
-        let Some(Having { predicate, at_least }) = self.having else {
-            return self.all_figures(signals, aggregates, over);
-        };
-        let (all, holds) = (self.all_figures(signals, aggregates, over), condition("iotbench_f", predicate));
-        let Some(at_least) = at_least else {
-            return format!(
-                "SELECT iotbench_d, iotbench_b, iotbench_s, iotbench_c, iotbench_f FROM ({all}) WHERE {holds} \
-                 ORDER BY iotbench_d, iotbench_b"
-            );
-        };
-        format!(
-            "SELECT iotbench_d, 0, iotbench_s, count(), toFloat64(count()) FROM ({all}) WHERE {holds} \
-             GROUP BY iotbench_d, iotbench_s HAVING count() >= {at_least} ORDER BY iotbench_d"
-        )
-    }
-
     fn all_figures(self, signals: &[SignalId], aggregates: &[Aggregate], over: Over) -> String {
         let select = self.of_signals(signals);
         let columns = if select.is_narrow() { &signals[..1] } else { signals };
@@ -343,7 +210,7 @@ impl<'a> Select<'a> {
             None => select.device(),
         };
         let signal = if select.is_narrow() { SIGNAL } else { "''" };
-        let bucket = over.width().map(start_of);
+        let bucket = width_of(over).map(start_of);
         let mut groups: Vec<&str> = Vec::new();
         groups.extend((tag.is_some() || select.table.has_device_column() && !of_all).then_some(device));
         groups.extend(bucket.as_deref());
@@ -362,6 +229,117 @@ impl<'a> Select<'a> {
             "SELECT {device} AS iotbench_d, {bucket} AS iotbench_b, {signal} AS iotbench_s, count() AS iotbench_c, {figures} \
              {body}{groups} ORDER BY {order}"
         )
+    }
+}
+
+impl SelectSql for Select<'_> {
+    fn since(mut self, time_ns: i64) -> Self {
+        self.conditions.push(format!("{TIME} >= {time_ns}"));
+        self
+    }
+
+    /// Of equal times those of an earlier insert come first, as far as they lie in different parts.
+    fn points(self, signals: &[SignalId], order: Order, limit: u64) -> String {
+        let select = self.of_signals(signals);
+        let columns = if select.is_narrow() {
+            format!(", {SIGNAL}, {VALUE}")
+        } else {
+            signals.iter().map(|&signal| format!(", {}", select.column(signal))).collect()
+        };
+        let (device, body) = (select.device(), select.body());
+        let by_signal = if select.is_narrow() { format!("{SIGNAL}, ") } else { String::new() };
+        let order = match order {
+            Order::Newest => format!("{TIME} DESC, _part_index DESC"),
+            _ if select.table.has_device_column() => format!("{DEVICE}, {TIME}, {by_signal}_part_index"),
+            _ => format!("{TIME}, {by_signal}_part_index"),
+        };
+        format!("SELECT {TIME}, {device}{columns} {body} ORDER BY {order}{}", limited(limit))
+    }
+
+    fn latest(self, signals: &[SignalId]) -> String {
+        let (device, body) = (self.device(), self.body());
+        let by_device = if self.table.has_device_column() { format!(" GROUP BY {DEVICE}") } else { String::new() };
+        if self.is_narrow() {
+            let key = if by_device.is_empty() { TIME.into() } else { format!("({DEVICE}, {TIME})") };
+            let keys = if by_device.is_empty() { String::new() } else { format!("{DEVICE}, ") };
+            let newest = format!("{key} IN (SELECT {keys}max({TIME}) {body}{by_device})");
+            let body = self.body_and(newest);
+            return format!("SELECT {TIME}, {device}, {SIGNAL}, {VALUE} {body} ORDER BY {device}, {SIGNAL}");
+        }
+        // Each takes the same one of several rows with the newest time: they see them in the same order.
+        let values: String =
+            signals.iter().map(|&signal| format!(", argMax({}, {TIME})", self.column(signal))).collect();
+        format!("SELECT max({TIME}), {device}{values} {body}{by_device} HAVING count() > 0 ORDER BY {device}")
+    }
+
+    fn reach(self, rows: u64) -> String {
+        let body = self.body();
+        format!(
+            "SELECT if(count() = 0, NULL, min({TIME})) FROM (SELECT {TIME} {body} ORDER BY {TIME} DESC{})",
+            limited(rows)
+        )
+    }
+
+    fn nearest(self, signal: SignalId, predicate: Option<Predicate>, is_backward: bool) -> String {
+        let mut select = self.of_signals(&[signal]);
+        let number = select.number(signal);
+        select.conditions.extend(predicate.map(|predicate| condition(&number, predicate)));
+        let direction = if is_backward { " DESC" } else { "" };
+        let column = select.column(signal);
+        format!("SELECT {TIME}, {column} {} ORDER BY {TIME}{direction} LIMIT 1", select.body())
+    }
+
+    fn minimum(self, signal: SignalId) -> String {
+        let select = self.of_signals(&[signal]);
+        let (number, column) = (select.number(signal), select.column(signal));
+        let body = select.body_and(format!("isNotNull({number})"));
+        format!("SELECT {TIME}, {column} {body} ORDER BY {number}, {TIME} LIMIT 1")
+    }
+
+    fn max_of_first(self, signal: SignalId, limit: u64) -> String {
+        let select = self.of_signals(&[signal]);
+        let (number, body) = (select.number(signal), select.body());
+        format!(
+            "SELECT if(count(iotbench_f) = 0, NULL, max(iotbench_f)) FROM (SELECT {number} AS iotbench_f {body} ORDER BY {TIME}{})",
+            limited(limit)
+        )
+    }
+
+    fn top(self, signal: SignalId, aggregate: Aggregate, limit: u64) -> Result<String, Error> {
+        let select = self.of_signals(&[signal]);
+        let (device, number, body) = (select.device(), select.number(signal), select.body());
+        let group = if select.table.has_device_column() { format!(" GROUP BY {DEVICE}") } else { String::new() };
+        Ok(format!(
+            "SELECT iotbench_d, iotbench_f FROM (SELECT {device} AS iotbench_d, {} AS iotbench_f, count({number}) AS iotbench_c \
+             {body}{group}) WHERE iotbench_c > 0 ORDER BY iotbench_f DESC, iotbench_d{}",
+            figure(&number, aggregate),
+            limited(limit)
+        ))
+    }
+
+    fn figures(self, signals: &[SignalId], aggregates: &[Aggregate], over: Over) -> Result<String, Error> {
+        let Some(Having { predicate, at_least }) = self.having else {
+            return Ok(self.all_figures(signals, aggregates, over));
+        };
+        let (all, holds) = (self.all_figures(signals, aggregates, over), condition("iotbench_f", predicate));
+        let Some(at_least) = at_least else {
+            return Ok(format!(
+                "SELECT iotbench_d, iotbench_b, iotbench_s, iotbench_c, iotbench_f FROM ({all}) WHERE {holds} \
+                 ORDER BY iotbench_d, iotbench_b"
+            ));
+        };
+        Ok(format!(
+            "SELECT iotbench_d, 0, iotbench_s, count(), toFloat64(count()) FROM ({all}) WHERE {holds} \
+             GROUP BY iotbench_d, iotbench_s HAVING count() >= {at_least} ORDER BY iotbench_d"
+        ))
+    }
+}
+
+fn width_of(over: Over) -> Option<BucketWidth> {
+    match over {
+        Over::All => None,
+        Over::Buckets(width) | Over::TotalBuckets(width, _) => Some(width),
+        Over::ByTag(_, width) => width,
     }
 }
 
@@ -489,13 +467,13 @@ mod tests {
         let (wide, narrow) = (table(Layout::Wide, 2), table(Layout::Narrow, 1));
         let p99 = Aggregate::Percentile(Percentile::parse("p99").unwrap());
         assert_eq!(
-            of(&wide, Asked::All, Span::ALL).figures(&[1], &[Aggregate::Last, p99], Over::All),
+            of(&wide, Asked::All, Span::ALL).figures(&[1], &[Aggregate::Last, p99], Over::All).unwrap(),
             "SELECT device AS iotbench_d, 0 AS iotbench_b, '' AS iotbench_s, count() AS iotbench_c, \
              argMax(toFloat64(`select`), ts), quantileExact(0.989999999999)(toFloat64(`select`)) FROM `t` GROUP BY device \
              ORDER BY iotbench_d, iotbench_b"
         );
         let newest = Over::TotalBuckets(BucketWidth::SECOND, Some(5));
-        let total = of(&narrow, Asked::All, Span::ALL).figures(&[0, 1], &[Aggregate::Count], newest);
+        let total = of(&narrow, Asked::All, Span::ALL).figures(&[0, 1], &[Aggregate::Count], newest).unwrap();
         let bucket = "ts - (ts % toInt64(1000000000) + toInt64(1000000000)) % toInt64(1000000000)";
         assert_eq!(
             total,
@@ -506,7 +484,8 @@ mod tests {
         );
         let having = Having { predicate: Predicate::Above(1.5), at_least: Some(3) };
         let met = of(&wide, Asked::All, Span::ALL).having(Some(having));
-        assert!(met.figures(&[1], &[Aggregate::Mean], Over::Buckets(BucketWidth::SECOND)).ends_with(
+        let met = met.figures(&[1], &[Aggregate::Mean], Over::Buckets(BucketWidth::SECOND)).unwrap();
+        assert!(met.ends_with(
             ") WHERE iotbench_f > reinterpretAsFloat64(unhex('000000000000f83f')) GROUP BY iotbench_d, iotbench_s \
              HAVING count() >= 3 ORDER BY iotbench_d"
         ));

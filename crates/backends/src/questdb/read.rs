@@ -5,7 +5,7 @@ mod own_statement;
 use super::{
     client::Client,
     marker::has_added,
-    sql::{Over, Select, count},
+    sql::{Select, count},
 };
 use async_trait::async_trait;
 use iotbench_backend_kit::{
@@ -17,7 +17,6 @@ use iotbench_backend_kit::{
     refuse::refuse_unknown_signals,
     span::Span,
     sql::SqlRows,
-    total::{have_totals, known, no_first_of_all},
 };
 use iotbench_core::{
     ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, StatementCall, TableSpec, TagsKept, TakeTags,
@@ -59,65 +58,12 @@ impl QuestReader {
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
         let mut rows = SqlRows { client: &mut self.client, table };
-        let &Ask { signals, signal, limit, .. } = ask;
-        match (ask.what, ask.order) {
-            (What::FirstOfEach, _) => rows.first_of_each(&select.latest(signals), signals, sink).await,
-            (What::Count, _) => {
-                let has_added = has_added(rows.client, table).await?;
-                rows.count(&count(table, has_added), sink).await
-            }
-            (What::Figures(aggregates), _) => {
-                let sql = select.figures(signals, aggregates, Over::All)?;
-                rows.figures(&sql, (signals, aggregates), None, sink).await
-            }
-            (What::Buckets(aggregates, width), _) => {
-                let sql = select.figures(signals, aggregates, Over::Buckets(width))?;
-                rows.figures(&sql, (signals, aggregates), None, sink).await
-            }
-            (What::Top(aggregate), _) => rows.devices_with_figures(&select.top(signal, aggregate, limit)?, sink).await,
-            (What::TotalBuckets(aggregates, _) | What::ByTag(_, aggregates, _), _) if !have_totals(aggregates) => {
-                Err(no_first_of_all())
-            }
-            (What::ByTag(tag, aggregates, width), _) => {
-                known(table.schema.tags(), tag)?;
-                let sql = select.figures(signals, aggregates, Over::ByTag(tag, width))?;
-                rows.figures_by_tag(&sql, (signals, aggregates), tag, sink).await
-            }
-            (What::TotalBuckets(aggregates, width), _) => {
-                let sql = select.figures(signals, aggregates, Over::TotalBuckets(width, ask.newest()))?;
-                rows.figures(&sql, (signals, aggregates), ask.newest(), sink).await
-            }
-            (What::Greatest, _) => rows.figure(&select.max_of_first(signal, limit), ask.device(), sink).await,
-            (_, Order::Newest) => {
-                let Some((select, most)) = reached(&mut rows, select, ask).await? else { return Ok(NOTHING) };
-                let sql = select.points(signals, Order::Newest, most);
-                rows.points(&sql, (signals, Order::Newest, limit), sink).await
-            }
-            (_, Order::Stretch | Order::Oldest) => {
-                let sql = select.points(signals, ask.order, rows.rows_of(limit, signals));
-                rows.points(&sql, (signals, ask.order, limit), sink).await
-            }
-            (_, Order::Least) => rows.value(&select.minimum(signal), (ask.device(), signal), sink).await,
-            (_, order) => {
-                let sql = select.nearest(signal, ask.predicate, order == Order::Before);
-                rows.value(&sql, (ask.device(), signal), sink).await
-            }
+        if ask.what == What::Count {
+            let has_added = has_added(rows.client, table).await?;
+            return rows.count(&count(table, has_added), sink).await;
         }
+        rows.answer(ask, select, sink).await
     }
-}
-
-/// The newest rows, and how many: in layout narrow those of several devices are cut off by their time. `None`: there are none.
-async fn reached<'s>(
-    rows: &mut SqlRows<'_, Client>,
-    select: Select<'s>,
-    ask: &Ask<'_>,
-) -> Result<Option<(Select<'s>, u64)>, Error> {
-    let most = rows.rows_of(ask.limit, ask.signals);
-    if rows.table.layout != Layout::Narrow || i64::try_from(most).is_err() {
-        return Ok(Some((select, most)));
-    }
-    let earliest = rows.time(&select.clone().reach(most)).await?;
-    Ok(earliest.map(|earliest| (select.since(earliest), u64::MAX)))
 }
 
 #[async_trait]

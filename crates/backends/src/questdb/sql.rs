@@ -6,6 +6,7 @@ use iotbench_backend_kit::{
     line_protocol::{DEVICE, SIGNAL, VALUE, device_digits},
     percentile::not_by_server,
     span::Span,
+    sql::{Over, SelectSql},
 };
 use iotbench_core::{
     Aggregate, BucketWidth, Error, Layout, Predicate, Signal, SignalId, TableSpec, TagId, TagType, TypedTag, ValueType,
@@ -76,19 +77,6 @@ fn type_word(value_type: ValueType) -> &'static str {
     }
 }
 
-/// What figures are worked out over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Over {
-    /// All datapoints of a device.
-    All,
-    /// Those of each of its buckets.
-    Buckets(BucketWidth),
-    /// Those of each bucket of all devices together, or of so many of the newest buckets.
-    TotalBuckets(BucketWidth, Option<u64>),
-    /// Those of all devices with the same value of a tag, or of each bucket of theirs.
-    ByTag(TagId, Option<BucketWidth>),
-}
-
 /// A stretch of time and some devices, as the conditions of a question.
 #[derive(Clone, Debug)]
 pub(crate) struct Select<'a> {
@@ -141,12 +129,6 @@ impl<'a> Select<'a> {
         Self { having, ..self }
     }
 
-    /// From a time on, besides.
-    pub(crate) fn since(mut self, time_ns: i64) -> Self {
-        self.conditions.push(format!("{TIME} >= {time_ns}"));
-        self
-    }
-
     /// Only these signals, where they are not columns.
     fn of_signals(mut self, signals: &[SignalId]) -> Self {
         if self.is_narrow() && signals.len() < self.table.schema.width() {
@@ -189,98 +171,6 @@ impl<'a> Select<'a> {
 
     fn device(&self) -> &'static str {
         if self.table.has_device_column() { DEVICE } else { "'0'" }
-    }
-
-    /// Rows of time, device and the values of these signals; in layout narrow of time, device, signal and value.
-    pub(crate) fn points(self, signals: &[SignalId], order: Order, limit: u64) -> String {
-        let select = self.of_signals(signals);
-        let columns: Vec<String> = if select.is_narrow() {
-            vec![SIGNAL.to_owned(), VALUE.to_owned()]
-        } else {
-            signals.iter().map(|&signal| select.column(signal)).collect()
-        };
-        let (device, body) = (select.device(), select.body());
-        let order = match order {
-            Order::Newest => format!("{TIME} DESC"),
-            _ if select.table.has_device_column() => format!("{DEVICE}, {TIME}"),
-            _ => TIME.to_owned(),
-        };
-        let limit = i64::try_from(limit).map_or(String::new(), |limit| format!(" LIMIT {limit}"));
-        format!("SELECT {TIME}::long, {device}, {} {body} ORDER BY {order}{limit}", columns.join(", "))
-    }
-
-    /// The same of the newest row of each device; not of layout narrow, whose newest row of a signal is no datapoint.
-    pub(crate) fn latest(self, signals: &[SignalId]) -> String {
-        let columns = signals.iter().map(|&signal| format!(", {}", self.column(signal))).collect::<String>();
-        let body = self.body();
-        format!(
-            "SELECT {TIME}::long, {DEVICE}{columns} FROM (SELECT * {body} LATEST ON {TIME} PARTITION BY {DEVICE}) \
-             ORDER BY {DEVICE}"
-        )
-    }
-
-    /// The time of the earliest of the latest so many rows.
-    pub(crate) fn reach(self, rows: u64) -> String {
-        format!("SELECT min(t) FROM (SELECT {TIME}::long t {} ORDER BY {TIME} DESC LIMIT {rows})", self.body())
-    }
-
-    /// One row of time and value: the first or last that is there, of those that meet a predicate.
-    pub(crate) fn nearest(self, signal: SignalId, predicate: Option<Predicate>, is_backward: bool) -> String {
-        let mut select = self.of_signals(&[signal]);
-        let number = select.number(signal);
-        select.conditions.push(match predicate {
-            Some(predicate) => condition(&number, predicate),
-            None => format!("{} IS NOT NULL", select.column(signal)),
-        });
-        let direction = if is_backward { " DESC" } else { "" };
-        let column = select.column(signal);
-        format!("SELECT {TIME}::long, {column} {} ORDER BY {TIME}{direction} LIMIT 1", select.body())
-    }
-
-    /// One row of time and value: the least, the earliest of equals.
-    pub(crate) fn minimum(self, signal: SignalId) -> String {
-        let mut select = self.of_signals(&[signal]);
-        let (number, column) = (select.number(signal), select.column(signal));
-        select.conditions.push(format!("{number} IS NOT NULL"));
-        format!(
-            "SELECT t, v FROM (SELECT {TIME}::long t, {column} v, {number} n {}) ORDER BY n, t LIMIT 1",
-            select.body()
-        )
-    }
-
-    /// The greatest number among the first `limit` rows.
-    pub(crate) fn max_of_first(self, signal: SignalId, limit: u64) -> String {
-        let select = self.of_signals(&[signal]);
-        let limit = i64::try_from(limit).map_or(String::new(), |limit| format!(" LIMIT {limit}"));
-        let number = select.number(signal);
-        format!("SELECT max(n) FROM (SELECT {number} n {} ORDER BY {TIME}{limit})", select.body())
-    }
-
-    /// A row of device and figure for each of the devices with the greatest figure of a signal.
-    pub(crate) fn top(self, signal: SignalId, aggregate: Aggregate, limit: u64) -> Result<String, Error> {
-        let select = self.of_signals(&[signal]);
-        let (device, number, body) = (select.device(), select.number(signal), select.body());
-        let group = if select.table.has_device_column() { format!(" GROUP BY {DEVICE}") } else { String::new() };
-        Ok(format!(
-            "SELECT d, f FROM (SELECT {device} d, {}({number}) f, count({number}) c {body}{group}) WHERE c > 0 \
-             ORDER BY f DESC, d{}",
-            word(aggregate)?,
-            i64::try_from(limit).map_or(String::new(), |limit| format!(" LIMIT {limit}"))
-        ))
-    }
-
-    /// A row a device or value of a tag, or a bucket of one, in layout narrow one of each signal: device, bucket or 0, signal or nothing, how
-    /// many rows, and the figures of each signal in turn.
-    pub(crate) fn figures(self, signals: &[SignalId], aggregates: &[Aggregate], over: Over) -> Result<String, Error> {
-        let Some(having) = self.having else { return self.all_figures(signals, aggregates, over, "") };
-        let (all, holds) = (self.all_figures(signals, aggregates, over, " f")?, condition("f", having.predicate));
-        let Some(at_least) = having.at_least else {
-            return Ok(format!("SELECT d, b, s, c, f FROM ({all}) WHERE {holds} ORDER BY d, b"));
-        };
-        Ok(format!(
-            "SELECT * FROM (SELECT d, 0 b, s, count() c, count()::double f FROM ({all}) WHERE {holds}) \
-             WHERE c >= {at_least} ORDER BY d"
-        ))
     }
 
     fn all_figures(
@@ -326,6 +216,97 @@ impl<'a> Select<'a> {
             _ => "d, b".into(),
         };
         Ok(format!("SELECT * FROM ({sampled}) ORDER BY {order}"))
+    }
+}
+
+impl SelectSql for Select<'_> {
+    fn since(mut self, time_ns: i64) -> Self {
+        self.conditions.push(format!("{TIME} >= {time_ns}"));
+        self
+    }
+
+    fn points(self, signals: &[SignalId], order: Order, limit: u64) -> String {
+        let select = self.of_signals(signals);
+        let columns: Vec<String> = if select.is_narrow() {
+            vec![SIGNAL.to_owned(), VALUE.to_owned()]
+        } else {
+            signals.iter().map(|&signal| select.column(signal)).collect()
+        };
+        let (device, body) = (select.device(), select.body());
+        let order = match order {
+            Order::Newest => format!("{TIME} DESC"),
+            _ if select.table.has_device_column() => format!("{DEVICE}, {TIME}"),
+            _ => TIME.to_owned(),
+        };
+        let limit = i64::try_from(limit).map_or(String::new(), |limit| format!(" LIMIT {limit}"));
+        format!("SELECT {TIME}::long, {device}, {} {body} ORDER BY {order}{limit}", columns.join(", "))
+    }
+
+    /// Not of layout narrow, whose newest row of a signal is no datapoint.
+    fn latest(self, signals: &[SignalId]) -> String {
+        let columns = signals.iter().map(|&signal| format!(", {}", self.column(signal))).collect::<String>();
+        let body = self.body();
+        format!(
+            "SELECT {TIME}::long, {DEVICE}{columns} FROM (SELECT * {body} LATEST ON {TIME} PARTITION BY {DEVICE}) \
+             ORDER BY {DEVICE}"
+        )
+    }
+
+    fn reach(self, rows: u64) -> String {
+        format!("SELECT min(t) FROM (SELECT {TIME}::long t {} ORDER BY {TIME} DESC LIMIT {rows})", self.body())
+    }
+
+    fn nearest(self, signal: SignalId, predicate: Option<Predicate>, is_backward: bool) -> String {
+        let mut select = self.of_signals(&[signal]);
+        let number = select.number(signal);
+        select.conditions.push(match predicate {
+            Some(predicate) => condition(&number, predicate),
+            None => format!("{} IS NOT NULL", select.column(signal)),
+        });
+        let direction = if is_backward { " DESC" } else { "" };
+        let column = select.column(signal);
+        format!("SELECT {TIME}::long, {column} {} ORDER BY {TIME}{direction} LIMIT 1", select.body())
+    }
+
+    fn minimum(self, signal: SignalId) -> String {
+        let mut select = self.of_signals(&[signal]);
+        let (number, column) = (select.number(signal), select.column(signal));
+        select.conditions.push(format!("{number} IS NOT NULL"));
+        format!(
+            "SELECT t, v FROM (SELECT {TIME}::long t, {column} v, {number} n {}) ORDER BY n, t LIMIT 1",
+            select.body()
+        )
+    }
+
+    fn max_of_first(self, signal: SignalId, limit: u64) -> String {
+        let select = self.of_signals(&[signal]);
+        let limit = i64::try_from(limit).map_or(String::new(), |limit| format!(" LIMIT {limit}"));
+        let number = select.number(signal);
+        format!("SELECT max(n) FROM (SELECT {number} n {} ORDER BY {TIME}{limit})", select.body())
+    }
+
+    fn top(self, signal: SignalId, aggregate: Aggregate, limit: u64) -> Result<String, Error> {
+        let select = self.of_signals(&[signal]);
+        let (device, number, body) = (select.device(), select.number(signal), select.body());
+        let group = if select.table.has_device_column() { format!(" GROUP BY {DEVICE}") } else { String::new() };
+        Ok(format!(
+            "SELECT d, f FROM (SELECT {device} d, {}({number}) f, count({number}) c {body}{group}) WHERE c > 0 \
+             ORDER BY f DESC, d{}",
+            word(aggregate)?,
+            i64::try_from(limit).map_or(String::new(), |limit| format!(" LIMIT {limit}"))
+        ))
+    }
+
+    fn figures(self, signals: &[SignalId], aggregates: &[Aggregate], over: Over) -> Result<String, Error> {
+        let Some(having) = self.having else { return self.all_figures(signals, aggregates, over, "") };
+        let (all, holds) = (self.all_figures(signals, aggregates, over, " f")?, condition("f", having.predicate));
+        let Some(at_least) = having.at_least else {
+            return Ok(format!("SELECT d, b, s, c, f FROM ({all}) WHERE {holds} ORDER BY d, b"));
+        };
+        Ok(format!(
+            "SELECT * FROM (SELECT d, 0 b, s, count() c, count()::double f FROM ({all}) WHERE {holds}) \
+             WHERE c >= {at_least} ORDER BY d"
+        ))
     }
 }
 
