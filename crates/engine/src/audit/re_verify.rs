@@ -5,11 +5,16 @@ use crate::{
     hoard::{HoardWatch, seen},
     ledger::{Ledger, LedgerError, LedgerHead, LedgerSummary},
     plan::Planned,
+    visibility::{Settling, SettlingCounts},
 };
 use iotbench_core::{
-    AddedSignals, Backend, Cause, Counts, Database, Error, OpenRequest, PromiseLevel, ServerFacts, TableSpec, Target,
+    Acknowledgement, AddedSignals, Backend, Cause, Counts, Database, Error, LOOK_PAUSE, OpenRequest, PromiseLevel,
+    ServerFacts, Settled, TableSpec, Target,
 };
-use std::{ops::RangeInclusive, time::Duration};
+use std::{
+    ops::RangeInclusive,
+    time::{Duration, Instant},
+};
 
 /// A server that does not answer by then is not there.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -115,6 +120,11 @@ pub fn re_verify(
             is_there(planned, in_time(patience, database.owned()).await?)?;
         }
         let may_lose = may_lose(planned, &facts);
+        let expected = expected(planned, summary, once);
+        if !summary.ended {
+            let is_queued = facts.acknowledgement < Acknowledgement::Applied;
+            settled(&*database, (*expected.start(), is_queued), patience, stops).await?;
+        }
         let Counts { points: counted, .. } = in_time(patience, database.count()).await?;
         let mut reader = in_time(CONNECT, database.reader()).await?;
         let acknowledgement = facts.acknowledgement;
@@ -128,12 +138,38 @@ pub fn re_verify(
         };
         let auditor = Auditor::new(request).map_err(ReVerifyError::Target)?;
         let audit = auditor.audit(&mut *reader, Some(counted)).await.map_err(ReVerifyError::Target)?;
-        Ok(ReVerified { audit, counted, expected: expected(planned, summary, once), may_lose })
+        Ok(ReVerified { audit, counted, expected, may_lose })
     }));
     match watch.as_ref().and_then(HoardWatch::found) {
         Some(found) => Err(ReVerifyError::Target(found.clone())),
         None => verified,
     }
+}
+
+/// Waits until what a run that was killed had acknowledged is there: of the others each waited itself. Where the database does not tell,
+/// until so many are counted, or no more come; as long as a run does at most.
+async fn settled(
+    database: &dyn Database,
+    (awaited, is_queued): (u64, bool),
+    patience: Duration,
+    stops: &(dyn Fn() -> bool + Sync),
+) -> Result<(), ReVerifyError> {
+    let (began, mut counts) = (Instant::now(), SettlingCounts::default());
+    while began.elapsed() < patience && !stops() {
+        match in_time(patience, database.settle()).await? {
+            Settled::Yes => return Ok(()),
+            Settled::CannotTell if !is_queued => return Ok(()),
+            Settled::CannotTell => {
+                let points = in_time(patience, database.count()).await?.points;
+                if counts.note(points, awaited, began.elapsed()) != Settling::Going {
+                    return Ok(());
+                }
+            }
+            Settled::NotYet => {}
+        }
+        tokio::time::sleep(LOOK_PAUSE).await;
+    }
+    Ok(())
 }
 
 /// Whether the table can be asked for signals that are added.

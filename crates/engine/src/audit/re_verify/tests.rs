@@ -28,6 +28,8 @@ struct Says {
     rows: Vec<(u32, i64)>,
     dataset: Arc<dyn Dataset>,
     asked: Arc<Mutex<Vec<&'static str>>>,
+    /// What it says of whether it has settled, one after the other; then that it has.
+    settles: Arc<Mutex<Vec<Settled>>>,
 }
 
 impl Says {
@@ -44,6 +46,7 @@ impl Says {
             rows: stored.rows.clone(),
             dataset: Arc::clone(&written.planned.dataset),
             asked: Arc::default(),
+            settles: Arc::default(),
         }
     }
 
@@ -85,6 +88,11 @@ impl Database for Says {
     }
     async fn create(&self) -> Result<(), Error> {
         not_asked()
+    }
+    async fn settle(&self) -> Result<Settled, Error> {
+        self.note("settle");
+        let mut said = self.settles.lock().unwrap();
+        Ok(if said.is_empty() { Settled::Yes } else { said.remove(0) })
     }
     async fn count(&self) -> Result<Counts, Error> {
         self.note("count");
@@ -137,6 +145,31 @@ fn what_a_run_left_is_counted_and_read_back() {
     assert!(!audited(&written, &overwrites).unwrap().audit.shows_duplicates);
     let more = audited(&written, &Says { counted: 18, ..says.clone() }).unwrap();
     assert!(!more.is_clean(), "3 are of no device of this run: {:?}", more.audit.findings);
+}
+
+/// Of a run that was killed nobody has waited for what it had acknowledged.
+#[test]
+fn what_a_killed_run_left_is_counted_once_the_database_has_settled() {
+    use Settled::{CannotTell, NotYet, Yes};
+    let (written, stored) = Written::whole(3, 5);
+    let store = Arc::new(MemoryLedger::default());
+    let mut journal = Journal::begin(store.clone(), &"head").unwrap();
+    let mut fates = Fates::default();
+    fates.note(Fate::Acked, (0..3).map(|device| Run { device, first: 0, count: 5 }));
+    journal.note(&mut fates).unwrap();
+    let written = Written { ledger: Ledger::new(store), ..written };
+    let [applied, queued] = [Acknowledgement::Applied, Acknowledgement::Queued];
+    for (acknowledgement, settles, asked) in [
+        (applied, vec![NotYet, NotYet, Yes], vec!["settle", "settle", "settle", "count"]),
+        (applied, vec![NotYet, CannotTell], vec!["settle", "settle", "count"]),
+        // Its count tells that all is there.
+        (queued, vec![NotYet, CannotTell], vec!["settle", "settle", "count", "count"]),
+    ] {
+        let facts = Ok(facts(acknowledgement, PromiseLevel::Buffered));
+        let says = Says { facts, settles: Arc::new(Mutex::new(settles)), ..Says::all(&written, &stored) };
+        assert!(audited(&written, &says).unwrap().is_clean());
+        assert_eq!(*says.asked.lock().unwrap(), [vec!["ping", "owned"], asked].concat());
+    }
 }
 
 /// What is acknowledged by a queue may be missing: a datapoint, and values of one.
