@@ -5,6 +5,7 @@ use crate::{
     mix::OperationMix,
     profile::{OperationConfig, Profile},
 };
+use iotbench_core::SignalId;
 use iotbench_simulator::Dataset;
 
 type FieldError = (String, String);
@@ -25,10 +26,19 @@ pub(super) fn check(
             "the table is altered once, and the steps of a ramp would not be alike: give a fixed load, or leave the key out",
         );
     }
-    if profile.groups.iter().flat_map(|group| &group.operations).any(OperationConfig::is_read) {
-        return refused(
-            "what is read is not held against signals that are added meanwhile: leave the key out, or the operations that read",
-        );
+    if profile.groups.iter().flat_map(|group| &group.operations).all(OperationConfig::is_read) {
+        return refused("no operation of this workload writes, so that nothing is added: leave the key out");
+    }
+    let first = dataset.schema().first_signals().len();
+    let is_first = |signals: Vec<SignalId>| signals.iter().all(|&signal| usize::from(signal) < first);
+    let operations = groups.iter().flat_map(|group| std::iter::once(&group.operation).chain(&group.others));
+    let mut reads = operations.filter_map(|operation| Some((operation, operation.question()?)));
+    if let Some((operation, _)) = reads.find(|(_, question)| !question.signals().is_some_and(is_first)) {
+        return refused(&format!(
+            "operation {:?} reads whole records, or signals that are added: an answer may hold them or not, and is not judged. Leave it out, or name \
+             others with signals, where the operation takes them",
+            operation.name
+        ));
     }
     let after = format!("{KEY}.after");
     let Some(of_load) = from.checked_sub(phases.preload) else {

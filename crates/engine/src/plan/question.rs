@@ -268,6 +268,38 @@ impl Question {
         }
     }
 
+    /// The signals that it is about, some of them more than once; `None`: all that a record has.
+    #[must_use]
+    pub fn signals(&self) -> Option<Vec<SignalId>> {
+        match self {
+            Self::Signal { signals, .. }
+            | Self::Point { signals, .. }
+            | Self::Latest { signals }
+            | Self::Mean { signals }
+            | Self::Filter { signals, records: false, .. }
+            | Self::Figures { signals, .. }
+            | Self::CompareWindows { signals, .. }
+            | Self::Buckets { signals, .. }
+            | Self::ByTag { signals, .. }
+            | Self::NewestBuckets { signals, .. }
+            | Self::TopDevices { signals, .. }
+            | Self::Consecutive { signals, .. }
+            | Self::Dashboard { signals, .. } => Some(signals.clone()),
+            Self::Max { signal, .. } => Some(vec![*signal]),
+            Self::Cycle { signals, abscissa, .. } => Some([&signals[..], &[*abscissa]].concat()),
+            Self::Having { of, signal, .. } | Self::Where { of, signal, .. } => {
+                of.signals().map(|signals| [&signals[..], &[*signal]].concat())
+            }
+            Self::Filled { of, .. } | Self::Descending { of } | Self::Rollup { of, .. } => of.signals(),
+            Self::Statement(own) => Some(own.signals.clone()),
+            Self::Records { .. }
+            | Self::Newest { .. }
+            | Self::LastPoints { .. }
+            | Self::Device
+            | Self::Filter { records: true, .. } => None,
+        }
+    }
+
     /// How many records it is about, where its number is asked for.
     #[must_use]
     pub fn records(&self) -> Option<u64> {

@@ -312,8 +312,8 @@ pub(super) fn numbers(config: &OperationConfig, schema: &Schema) -> Result<Vec<S
     }
 }
 
-/// The signals that the profile names; where it names none, all that are `suitable`. A `*` at the end of a name stands for
-/// any ending.
+/// The signals that the profile names; where it names none, all that are `suitable` and there from the beginning. A `*` at the end
+/// of a name stands for any ending.
 fn signals(
     config: &OperationConfig,
     schema: &Schema,
@@ -321,7 +321,8 @@ fn signals(
 ) -> Result<Vec<SignalId>, FieldError> {
     let all = || (0..).zip(schema.signals());
     if config.signals.is_empty() {
-        return Ok(all().map(|(id, _)| id).filter(|&id| suitable(id)).collect());
+        let first = (0..).zip(schema.first_signals());
+        return Ok(first.map(|(id, _)| id).filter(|&id| suitable(id)).collect());
     }
     let mut found = Vec::new();
     for pattern in &config.signals {

@@ -216,7 +216,8 @@ impl Sought {
     /// The newest datapoint that was acknowledged of a device, for the probe of this number.
     fn acknowledged(&self, device: u32, number: u64) -> Acknowledged {
         let (end, at_ns) = self.frontier.newest(device);
-        let width = self.dataset.schema().width() as u64;
+        // Of one that is added, the datapoint may have no value.
+        let width = self.dataset.schema().first_signals().len() as u64;
         let signal = SignalId::try_from(mix(self.seed, number) % width.max(1)).unwrap_or(0);
         let timestamp_ns = self.dataset.timestamp_ns(device, end.saturating_sub(1));
         Acknowledged { device, signal, timestamp_ns, at_ns, look_ns: at_ns }

@@ -155,12 +155,49 @@ fn a_load_that_does_not_come_so_far_says_so() {
     assert!(outcome.plan.remarks.iter().any(|remark| remark.contains("dataset.added_signals.after")));
 }
 
+/// Who names no signals asks for those that the table has from the beginning.
+#[test]
+fn what_is_read_of_the_signals_that_were_there_is_judged_beside_the_change() {
+    for read in [
+        r#"{ kind = "read_signal", share = 0.5, window = "300ms" }"#,
+        r#"{ kind = "figures", share = 0.5, window = "300ms", aggregates = ["mean", "count", "last"] }"#,
+        r#"{ kind = "top_devices", share = 0.5, window = "300ms", devices = "all" }"#,
+        r#"{ kind = "mean_device", share = 0.5 }"#,
+        r#"{ kind = "read_latest", share = 0.5 }"#,
+    ] {
+        let text = LOAD.replace(SEVEN, &format!("[{{ kind = \"write\", datapoints = 7, share = 0.5 }}, {read}]"));
+        for (name, layout) in [
+            ("memory", "layout=wide"),
+            ("sqlite", "layout=wide"),
+            ("sqlite", "layout=narrow"),
+            ("sqlite", "layout=document"),
+        ] {
+            let set = ["phases.preload=35", "groups.0.load.users=4", layout];
+            let ran = run_fully(backend(name), &text, &set);
+            let answers = ran.0.reading.answers.as_ref().unwrap();
+            assert_eq!((answers.wrong, answers.not_judged), (0, 0), "{name} {layout} {read}: {:?}", answers.examples);
+            assert!(answers.right > 20, "{name} {layout} {read}: {answers:?}");
+            assert_all_there(&ran, read);
+            assert!(ran.0.stored.schema_change.is_some(), "{name} {layout} {read}");
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_judged_is_refused_and_its_key_named() {
     let refused = |backend: &str, set: &[&str]| planned_on(backend, LOAD, set).unwrap_err();
-    let reads = LOAD.replace(SEVEN, r#"[{ kind = "write", datapoints = 7 }, { kind = "read_device" }]"#);
-    let read = planned_on("memory", &reads, &["phases.preload=10"]).unwrap_err();
-    assert!(read.contains("dataset.added_signals") && read.contains("operations that read"), "{read}");
+    for (read, why) in [
+        (r#"{ kind = "read_device" }"#, "reads whole records"),
+        (r#"{ kind = "filter_records", above = 0.0 }"#, "reads whole records"),
+        (r#"{ kind = "read_signal", signals = ["digital"] }"#, "signals that are added"),
+    ] {
+        let reads = LOAD.replace(SEVEN, &format!("[{{ kind = \"write\", datapoints = 7 }}, {read}]"));
+        let refused = planned_on("memory", &reads, &["phases.preload=10"]).unwrap_err();
+        assert!(refused.contains("dataset.added_signals") && refused.contains(why), "{read}: {refused}");
+    }
+    let only_reads = LOAD.replace(SEVEN, r#"[{ kind = "read_signal" }]"#);
+    let only_reads = planned_on("memory", &only_reads, &["phases.preload=10"]).unwrap_err();
+    assert!(only_reads.contains("no operation of this workload writes"), "{only_reads}");
     let search = refused("memory", &["ramp.steps=[1, 2]"]);
     assert!(search.contains("dataset.added_signals") && search.contains("give a fixed load"), "{search}");
     let uneven = refused("memory", &["dataset.added_signals.after=75"]);
