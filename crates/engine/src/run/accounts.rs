@@ -17,6 +17,8 @@ impl Session<'_> {
         }
         reasons.extend(running.ending.free_bytes_at_end.map(|free_bytes| Reason::NoRoom { free_bytes }));
         let joined = running.loading.join().map(|agents| self.outcome.agents = agents).map_err(Reason::Internal);
+        // The last operations may have come since it was looked at last.
+        self.note_schema_change(&running.control);
         self.outcome.scenario = running.acting.map(ScenarioActions::finish).map(|marks| {
             let measured = self.outcome.measured.as_ref();
             Scenario::of(marks, measured.map_or(&[], |m| &m.seconds), measured.map_or(0, |m| m.from_ns))

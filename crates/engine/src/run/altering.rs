@@ -1,7 +1,7 @@
 //! Has the database alter its table while the load runs, on a thread of its own: it may take its time.
 
 use super::{Session, load::Running};
-use crate::{added::SchemaChange, caught::caught, change::changed, clock::RunClock, verdict::Reason};
+use crate::{added::SchemaChange, caught::caught, change::changed, clock::RunClock, control::Control, verdict::Reason};
 use iotbench_core::{Cause, Database, Error};
 use std::{io, sync::Arc, thread::JoinHandle, time::Duration};
 use tokio::sync::oneshot;
@@ -49,8 +49,10 @@ async fn alter(database: &dyn Database, patience: Duration) -> Result<(), Error>
 impl Session<'_> {
     /// Begins the change when the first operation waits for it, and lets all go on when it is done.
     pub(super) fn follow_schema_change(&mut self, running: &mut Running) -> Result<(), Reason> {
-        let Some(from_ns) = running.control.gate().reached_ns() else { return Ok(()) };
-        self.outcome.stored.schema_change.get_or_insert(SchemaChange { from_ns, altered_ns: None });
+        self.note_schema_change(&running.control);
+        if self.outcome.stored.schema_change.is_none() {
+            return Ok(());
+        }
         if !running.control.gate().is_closed() || running.control.failure().is_some() {
             return Ok(());
         }
@@ -64,6 +66,13 @@ impl Session<'_> {
             under_way => running.altering = under_way,
         }
         Ok(())
+    }
+
+    /// Notes when the first operation came that carries the signals that are added, where one did.
+    pub(super) fn note_schema_change(&mut self, control: &Control) {
+        if let Some(from_ns) = control.gate().reached_ns() {
+            self.outcome.stored.schema_change.get_or_insert(SchemaChange { from_ns, altered_ns: None });
+        }
     }
 
     /// Takes in what came of it, which has to be there.
